@@ -1,0 +1,56 @@
+/** One change of a batch: a put, or a delete when `value` is null. Keys are never empty. */
+export interface WriteOperation {
+  readonly key: Buffer
+  readonly value: Buffer | null
+}
+
+/** A half-open or closed range of keys in byte order; absent bounds are open. */
+export interface KeyRange {
+  readonly gte?: Buffer
+  readonly gt?: Buffer
+  readonly lt?: Buffer
+  readonly lte?: Buffer
+  readonly reverse?: boolean
+  /** At most so many entries. */
+  readonly limit?: number
+}
+
+export type Entry = readonly [key: Buffer, value: Buffer]
+export type TextEntry = readonly [key: string, value: string]
+
+/**
+ * An ordered map of bytes to bytes: the port over RocksDB and its memory twin. Every method rejects with StoreError
+ * STORE_CLOSED once `close` was called, and with STORE_CORRUPT when files turn out damaged (a failed read is damage,
+ * never absence). Nothing here can crash the process, in whatever order it is called.
+ */
+export interface KeyValueStore {
+  readonly location: string
+  get(key: Buffer): Promise<Buffer | undefined>
+  /** The values in the order of the keys. */
+  getMany(keys: readonly Buffer[]): Promise<(Buffer | undefined)[]>
+  /** All or nothing. With `sync` it has reached the disk when this resolves; without, the operating system. */
+  write(operations: readonly WriteOperation[], options?: { readonly sync?: boolean }): Promise<void>
+  /** Pages of entries of one consistent snapshot, taken when this is called. Leaving the loop closes the iterator. */
+  entries(range?: KeyRange): AsyncIterable<readonly Entry[]>
+  /** As `entries`, keys and values decoded as UTF-8: a third of the cost where both are text. */
+  texts(range?: KeyRange): AsyncIterable<readonly TextEntry[]>
+  /** Deletes all keys of the range. */
+  clear(range?: KeyRange): Promise<void>
+  /** Iterators not yet closed; for a metric and the tests. */
+  readonly openIterators: number
+  /** Waits for work under way, then closes. A second call returns the same promise. */
+  close(): Promise<void>
+}
+
+export interface StoreOptions {
+  /** Bytes of block cache of this store. */
+  readonly cacheBytes?: number
+}
+
+/** Opens stores by name. The memory twin keeps what was written, so that a test can reopen it. */
+export interface StoreProvider {
+  /** Opens, creating when absent. Errors: STORE_IN_USE, STORE_NOT_A_DIRECTORY, STORE_CORRUPT. */
+  open(name: string, options?: StoreOptions): Promise<KeyValueStore>
+  /** Moves a closed (or unopenable) store out of the way, so that the next `open` starts empty; answers where it went. */
+  setAside(name: string, reason: string): Promise<string>
+}
