@@ -67,9 +67,19 @@ export default tseslint.config(
     rules: {
       'no-restricted-globals': [
         'error',
-        ...['Date', 'performance', 'process', 'setTimeout', 'setInterval', 'setImmediate', 'queueMicrotask', 'fetch'].map(
-          (name) => ({ name, message: 'a fold is pure: time is context.time, everything else comes with the event' }),
-        ),
+        ...[
+          'Date',
+          'performance',
+          'process',
+          'setTimeout',
+          'setInterval',
+          'setImmediate',
+          'queueMicrotask',
+          'fetch',
+        ].map((name) => ({
+          name,
+          message: 'a fold is pure: time is context.time, everything else comes with the event',
+        })),
         ...['crypto', 'Intl'].map((name) => ({ name, message: 'a fold is pure: no chance, no locale' })),
       ],
       'no-restricted-properties': [

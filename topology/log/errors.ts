@@ -9,14 +9,22 @@ export const logErrors = {
   TOPIC_UNKNOWN: { action: 'Create the topic, or correct its name in the settings.' },
   TOPIC_MISMATCH: { action: 'Make the topic anew with the expected settings, or set `partitions` to what it has.' },
   PARTITION_UNKNOWN: { action: 'Ask for a partition from 0 to one less than the topic has.' },
-  OFFSET_OUT_OF_RANGE: { action: 'The records before the log start were deleted by retention: start there and report the gap.' },
+  OFFSET_OUT_OF_RANGE: {
+    action: 'The records before the log start were deleted by retention: start there and report the gap.',
+  },
   RECORD_TOO_LARGE: { action: 'Send smaller records, or dead-letter this one in short form.' },
-  WRITER_FENCED: { action: 'Another instance owns this task by now. This one stops it and rejoins; nothing was written.' },
+  WRITER_FENCED: {
+    action: 'Another instance owns this task by now. This one stops it and rejoins; nothing was written.',
+  },
 } as const satisfies ErrorTable
 
 /** What a log refuses; `details` name topic, partition and offset where they matter. */
 export class LogError extends PulsefoldError<keyof typeof logErrors> {
-  constructor(code: keyof typeof logErrors, message: string, context?: ConstructorParameters<typeof PulsefoldError>[3]) {
+  constructor(
+    code: keyof typeof logErrors,
+    message: string,
+    context?: ConstructorParameters<typeof PulsefoldError>[3],
+  ) {
     super(logErrors, code, message, context)
   }
 }

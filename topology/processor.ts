@@ -1,0 +1,238 @@
+import type { AvroRecordSchema, RowCodec } from '../schemas/avro.js'
+import type { Headers, LogRecord } from './log/log.js'
+
+/**
+ * The processor contract. A domain is one `Processor` value: what it reads, keeps and writes, and the pure functions that
+ * fold its journal. Topics, changelog, metric labels, `describe`, the test driver and replay follow from it.
+ */
+
+/** An event of a domain's journal: the name of its Avro record, and the record. */
+export interface JournalEvent {
+  readonly type: string
+  readonly data: object
+}
+
+/** Where something stands in a journal partition: the record's offset, and the index inside its block of events. */
+export interface EventPosition {
+  readonly offset: number
+  readonly index: number
+}
+
+/** A derived, ordered look-up entry; both parts are text, and neither is part of the digest. */
+export interface IndexEntry {
+  readonly key: string
+  readonly value?: string
+}
+
+/** Rows of one kind in the domain's store, keyed by text. */
+export interface Table<Row> {
+  readonly name: string
+  readonly codec: RowCodec<Row>
+  /** Kept in memory whole on every task; for small tables that every event may need (plugins). */
+  readonly resident?: true
+  /** Index entries that follow from a row; the engine keeps them in step with it. */
+  readonly indexes?: Readonly<Record<string, IndexFunction<Row>>>
+}
+
+export interface IndexFunction<Row> {
+  entries(key: string, row: Row): readonly IndexEntry[]
+}
+
+/** A row that a fold may touch. The engine loads it before the fold runs. */
+export interface RowReference {
+  readonly table: Table<unknown>
+  readonly key: string
+}
+
+/** An ordered walk over an index or a table, by key text. `after` excludes, `prefix` bounds. */
+export interface ScanRange {
+  readonly prefix?: string
+  readonly after?: string
+  /** Excluded upper bound. */
+  readonly before?: string
+  readonly limit?: number
+}
+
+/** What the engine must load before an event or a deadline is folded. Resident tables need no mention. */
+export interface Reads {
+  readonly rows: readonly RowReference[]
+  /** Entries of an index as they stand just before this event; and, with `thenRows`, the rows that they lead to. */
+  readonly scan?: {
+    readonly table: Table<unknown>
+    readonly index: string
+    readonly range: ScanRange
+    readonly thenRows?: (entries: readonly IndexEntry[]) => readonly RowReference[]
+  }
+}
+
+/** An external topic and how its records become journal events. */
+export interface Input<Event extends JournalEvent = JournalEvent> {
+  readonly topic: string
+  /** CloudEvents types that `POST /events` routes here; a trailing `*` matches the rest. */
+  readonly types: readonly string[]
+  /**
+   * Pure but for the schema registry: the same record gives the same result. Throws only what is worth a retry
+   * (registry not reachable): the partition then waits; everything wrong with the record is a result.
+   */
+  decode(record: InputRecord): Decoded<Event> | Promise<Decoded<Event>>
+}
+
+/** The record handed to `decode`: read from the topic, or made of a CloudEvent that came over HTTP. */
+export type InputRecord = Pick<LogRecord, 'key' | 'value' | 'headers' | 'timestamp'>
+
+export type Decoded<Event extends JournalEvent = JournalEvent> =
+  | { readonly kind: 'event'; readonly key: string; readonly event: Event }
+  /** Not for us and not wrong: counted by reason. */
+  | { readonly kind: 'skipped'; readonly reason: string }
+  /** Goes to the dead letters with the code, or back to the HTTP caller. `field` is the path of what is wrong. */
+  | { readonly kind: 'rejected'; readonly code: string; readonly message: string; readonly field?: string }
+
+/** A topic written by the fold. Records carry `ce_specversion`, `ce_id` (UUID 5 of the position) and `ce_time` by the engine. */
+export interface OutputTopic {
+  readonly topic: string
+  /** Read as committed records, each appears exactly once over any restarts. Default false: repeats carry the same id. */
+  readonly once?: true
+  /** Default: the engine's usual retention. */
+  readonly retentionMs?: number
+}
+
+export interface OutputRecord {
+  readonly key: string
+  readonly value: string | Buffer
+  /** Besides those the engine adds. */
+  readonly headers: readonly (readonly [name: string, value: string])[]
+}
+
+/** Something to be done to the outside by the effector of a live task; owed until a result with its id is folded. */
+export interface EffectRequest {
+  /** Unique in its partition, and the same again in a replay: derive it from the position. */
+  readonly id: string
+  readonly kind: string
+  /** Requests on one target are carried out one at a time, in order. */
+  readonly target: string
+  /** JSON. */
+  readonly payload: unknown
+}
+
+/** The event's original, for a dead letter made by a fold: by reference to its source topic, or the bytes themselves. */
+export interface Original {
+  readonly key: Buffer | null
+  readonly value: Buffer | null
+  readonly headers: Headers
+}
+
+/** Where an event came from: the input topic's partition, or the process that took it over HTTP. */
+export interface SourcePosition {
+  /** `topic/partition@incarnation`, or `http/<process start>`, or `journal/<partition>` for what a fold sent on. */
+  readonly source: string
+  readonly offset: number
+  readonly index: number
+}
+
+/** All that a fold sees and does besides the event. Nothing in it depends on clock, chance, network or commit boundaries. */
+export interface FoldContext<Settings = unknown> {
+  /** The fold's time: the highest journal timestamp seen so far, ms since 1970. */
+  readonly time: number
+  readonly partition: number
+  readonly position: EventPosition
+  readonly source: SourcePosition
+  readonly settings: Settings
+  /** Who asked, for commands; absent: anonymous, none. */
+  readonly actor: string | undefined
+  readonly reason: string | undefined
+  /** Rows declared by `reads` (others throw ROW_NOT_DECLARED), and all of a resident table. Never change a row in place. */
+  get<Row>(table: Table<Row>, key: string): Row | undefined
+  put<Row>(table: Table<Row>, key: string, row: Row): void
+  delete(table: Table<unknown>, key: string): void
+  /** Rows of a resident table in key order. */
+  resident<Row>(table: Table<Row>): Iterable<readonly [key: string, row: Row]>
+  /** Entries of the declared scan. */
+  readonly scanned: readonly IndexEntry[]
+  /** A record to an output topic. */
+  emit(output: OutputTopic, record: OutputRecord): void
+  /** An event to the own journal, in the partition of `key`; taken once there, however often this fold is repeated. */
+  send(key: string, event: JournalEvent): void
+  /** As `send`, to every partition (this one too). */
+  broadcast(event: JournalEvent): void
+  /** A source record that turned out unacceptable only now. `source` (default: this event's) names the original. */
+  deadLetter(problem: DeadLetterProblem): void
+  /** Asks to be woken at `dueMs` (journal time). The pair (due, id) is the deadline's identity. */
+  arm(dueMs: number, id: string): void
+  disarm(dueMs: number, id: string): void
+  /** The answer to the command that this event is; kept for some minutes for callers that lost it. JSON. */
+  answer(value: unknown): void
+  request(effect: EffectRequest): void
+  /** Withdraws what is owed (its target's wanted end has changed). */
+  withdraw(effectId: string): void
+  /** Counts for metrics, by the processor's declared counters. Not part of the state; silent in a replay. */
+  count(counter: string, label?: string): void
+}
+
+export interface DeadLetterProblem {
+  readonly code: string
+  readonly message: string
+  readonly source?: SourcePosition
+  /** The original where the source is not a topic that can be read again. */
+  readonly original?: Original | null
+}
+
+export interface Deadline {
+  readonly due: number
+  readonly id: string
+}
+
+/** Read access for interactive queries, on the owner of a partition; sees what is folded, committed or not. */
+export interface QueryReader<Settings = unknown> {
+  readonly partition: number
+  readonly time: number
+  readonly settings: Settings
+  get<Row>(table: Table<Row>, key: string): Promise<Row | undefined>
+  getMany<Row>(table: Table<Row>, keys: readonly string[]): Promise<(Row | undefined)[]>
+  resident<Row>(table: Table<Row>): Iterable<readonly [key: string, row: Row]>
+  residentRow<Row>(table: Table<Row>, key: string): Row | undefined
+  /** Pages in key order, of the state at the moment of this call. */
+  rows<Row>(table: Table<Row>, range?: ScanRange): AsyncIterable<readonly (readonly [key: string, row: Row])[]>
+  /** Pages of index entries (`value` is '' where none was given), of the state at the moment of this call. */
+  index(table: Table<unknown>, index: string, range?: ScanRange): AsyncIterable<readonly Required<IndexEntry>[]>
+}
+
+/** A named question; arguments and result are JSON, so that another instance can ask it. */
+export interface Query<Arguments = unknown, Result = unknown> {
+  readonly name: string
+  run(reader: QueryReader, args: Arguments): Promise<Result>
+}
+
+/** Carries out one kind of effect. Not part of the fold; never runs in a replay. */
+export interface Effector {
+  readonly kind: string
+  /** Longest time of one attempt, ms; a new owner waits that long before it acts. */
+  readonly deadlineMs: number
+  /** The result as an event, folded in the partition that asked. Failures are results; `signal` ends an attempt. */
+  perform(request: EffectRequest, signal: AbortSignal): Promise<JournalEvent>
+}
+
+/** One domain. Made by a function of the settings and registered by one line in `processors/index.ts`. */
+export interface Processor<Event extends JournalEvent = JournalEvent, Settings = unknown> {
+  /** Domain: part of the journal's name, and the metric label `domain`. */
+  readonly name: string
+  /** Raised when the same journal would fold to another state. */
+  readonly foldVersion: number
+  /** Store: part of the changelog's name. */
+  readonly store: string
+  /** The Avro records of the journal events, by type. */
+  readonly events: Readonly<Record<string, AvroRecordSchema>>
+  readonly inputs: readonly Input<Event>[]
+  readonly outputs: readonly OutputTopic[]
+  readonly tables: readonly Table<unknown>[]
+  readonly queries: readonly Query[]
+  readonly effectors: readonly Effector[]
+  /** Names of counters of the fold, each with its help text. */
+  readonly counters: Readonly<Record<string, string>>
+  /** What folds may read of the settings: JSON; written to the journal by each new owner, and read from there. */
+  readonly settings: Settings
+  /** Rows that `evolve` may touch for this event. */
+  reads(event: Event): Reads
+  evolve(event: Event, context: FoldContext<Settings>): void
+  readsOfDeadline(deadline: Deadline): Reads
+  onDeadline(deadline: Deadline, context: FoldContext<Settings>): void
+}
