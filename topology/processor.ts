@@ -154,7 +154,7 @@ export interface FoldContext<Settings = unknown> {
   send(key: string, event: JournalEvent): void
   /** As `send`, to every partition (this one too). */
   broadcast(event: JournalEvent): void
-  /** A source record that turned out unacceptable only now. `source` (default: this event's) names the original. */
+  /** A source record that turned out unacceptable only now; the original goes along, untouched. */
   deadLetter(problem: DeadLetterProblem): void
   /** Asks to be woken at `dueMs` (journal time). The pair (due, id) is the deadline's identity. */
   arm(dueMs: number, id: string): void
@@ -171,9 +171,8 @@ export interface FoldContext<Settings = unknown> {
 export interface DeadLetterProblem {
   readonly code: string
   readonly message: string
-  readonly source?: SourcePosition
-  /** The original where the source is not a topic that can be read again. */
-  readonly original?: Original | null
+  /** Where the event stands in this journal partition (default: this event); the engine finds its original by it. */
+  readonly position?: EventPosition
 }
 
 export interface Deadline {
