@@ -23,7 +23,10 @@ export const systemClock: Clock = {
 /** Resolves after `delayMs` of the clock's time; at once when `signal` is aborted. */
 export function sleep(clock: Clock, delayMs: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
-    if (signal?.aborted === true) return resolve()
+    if (signal?.aborted === true) {
+      resolve()
+      return
+    }
     const done = (): void => {
       cancel()
       signal?.removeEventListener('abort', done)

@@ -12,6 +12,10 @@ export const storeErrors = {
     action: 'The disk refused a write. Free space or mend it; nothing was committed past it.',
     retryable: true,
   },
+  STORE_UNAVAILABLE: {
+    action: 'The system refused access to the files (rights, open files, memory); mend that.',
+    retryable: true,
+  },
 } as const satisfies ErrorTable
 
 /** What a key-value store refuses, with the directory in `details.location`. */

@@ -1,0 +1,43 @@
+import { cut } from '../../common/errors.js'
+import { StoreError } from '../errors.js'
+import type { storeErrors } from '../errors.js'
+
+type Code = keyof typeof storeErrors
+
+// RocksDB's errors reach us as texts only: "Corruption: …", "IO error: … LOCK: Resource temporarily unavailable".
+const inUse = /\/LOCK: |lock hold by current process/
+const diskFull = /no space left on device|disk quota exceeded|file too large|read-only file system/i
+const refused = /too many open files|permission denied|operation not permitted|cannot allocate memory/i
+const notADirectory = /^(ENOTDIR|EEXIST)/
+
+/** Whether a get found no such key. */
+export function isNotFound(error: Error): boolean {
+  return error.message.startsWith('NotFound')
+}
+
+/** Why a store did not open: an error of RocksDB, or of the file system before. */
+export function openError(location: string, cause: Error): StoreError {
+  const { message } = cause
+  const known = inUse.test(message) ? 'STORE_IN_USE' : notADirectory.test(message) ? 'STORE_NOT_A_DIRECTORY' : undefined
+  const code = known ?? codeOf(cause, 'STORE_CORRUPT')
+  return storeError(code, `cannot open the store ${location}`, location, cause)
+}
+
+/** A failed read is damage, unless the system refused it for want of something. */
+export function readError(location: string, cause: Error): StoreError {
+  return storeError(codeOf(cause, 'STORE_CORRUPT'), `cannot read from the store ${location}`, location, cause)
+}
+
+export function writeError(location: string, cause: Error): StoreError {
+  const code = cause.message.startsWith('Corruption') ? 'STORE_CORRUPT' : 'STORE_WRITE_FAILED'
+  return storeError(code, `cannot write to the store ${location}`, location, cause)
+}
+
+function codeOf({ message }: Error, otherwise: Code): Code {
+  if (diskFull.test(message)) return 'STORE_WRITE_FAILED'
+  return refused.test(message) ? 'STORE_UNAVAILABLE' : otherwise
+}
+
+function storeError(code: Code, what: string, location: string, cause: Error): StoreError {
+  return new StoreError(code, `${what}: ${cut(cause.message, 300)}`, { details: { location }, cause })
+}

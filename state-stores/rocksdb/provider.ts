@@ -1,0 +1,77 @@
+import { mkdir, readdir } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { ensureError } from '../../common/errors.js'
+import { StoreError } from '../errors.js'
+import { guardedStore } from '../guarded-store.js'
+import type { KeyValueStore, StoreOptions, StoreProvider } from '../key-value-store.js'
+import { openError } from './native-error.js'
+import { openDatabase } from './native.js'
+import { setAsideDirectory } from './set-aside.js'
+import { rocksDbDriver } from './store.js'
+
+export interface RocksDbOptions {
+  /** Holds one directory a store; made when absent. */
+  readonly directory: string
+  /** Bytes of a memtable, of which a store has one, for moments two. Default 1 MiB. */
+  readonly writeBufferBytes?: number
+}
+
+const defaultCacheBytes = 1024 * 1024
+const defaultWriteBufferBytes = 1024 * 1024
+// A store has some ten files; the bound keeps fifty stores far from a process's limit.
+const maxOpenFiles = 64
+
+/**
+ * Stores as RocksDB databases (npm rocksdb 5.2.1), a directory each. A write without `sync` survives the end of the
+ * process, not of the machine; after a torn write-ahead log a store holds all up to some batch, and nothing beyond.
+ */
+export function rocksDbProvider({
+  directory,
+  writeBufferBytes = defaultWriteBufferBytes,
+}: RocksDbOptions): StoreProvider {
+  const opened = new Set<string>()
+
+  async function open(name: string, options: StoreOptions = {}): Promise<KeyValueStore> {
+    const location = locationOf(directory, name)
+    if (opened.has(location)) throw inUse(location)
+    opened.add(location)
+    try {
+      const database = await openDatabase(location, {
+        // RocksDB would start an empty database over the data files of one whose CURRENT is missing.
+        createIfMissing: !(await prepareDirectory(location)),
+        cacheSize: options.cacheBytes ?? defaultCacheBytes,
+        writeBufferSize: writeBufferBytes,
+        maxOpenFiles,
+      })
+      const driver = rocksDbDriver(location, database)
+      return guardedStore(location, { ...driver, close: () => driver.close().finally(() => opened.delete(location)) })
+    } catch (error) {
+      opened.delete(location)
+      throw openError(location, ensureError(error))
+    }
+  }
+
+  async function setAside(name: string, reason: string): Promise<string> {
+    const location = locationOf(directory, name)
+    if (opened.has(location)) throw inUse(location)
+    return setAsideDirectory(location, reason)
+  }
+
+  return { open, setAside }
+}
+
+/** Makes the directory when absent; answers whether it holds data files. */
+async function prepareDirectory(location: string): Promise<boolean> {
+  await mkdir(location, { recursive: true })
+  return (await readdir(location)).some((file) => /^\d+\.(sst|log)$/.test(file))
+}
+
+function locationOf(directory: string, name: string): string {
+  if (!/^\w[\w.-]*$/.test(name))
+    throw new TypeError(`a store's name has letters, digits, '.', '_' and '-', not ${name}`)
+  return resolve(join(directory, name))
+}
+
+function inUse(location: string): StoreError {
+  return new StoreError('STORE_IN_USE', `the store ${location} is open already`, { details: { location } })
+}
