@@ -1,0 +1,74 @@
+# Read by the scripts beside it. Gives `root`, and the functions that check Node, install and build; all they say goes to
+# standard error. Nothing but Node and a POSIX system is needed.
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+
+say() { printf 'pulsefold: %s\n' "$*" >&2; }
+
+# The oldest Node that will do is the one that package.json names as `"node": ">=MAJOR.MINOR"`.
+check_node() {
+  local wanted have
+  wanted=$(sed -n 's/.*"node": *">=\([0-9.]*\)".*/\1/p' "$root/package.json")
+  if ! command -v node >/dev/null; then
+    say "Node $wanted or newer is needed, and there is no \`node\` on the PATH. Get it from https://nodejs.org."
+    exit 69
+  fi
+  have=$(node --version)
+  if ! is_at_least "${have#v}" "$wanted"; then
+    say "Node $wanted or newer is needed, this is ${have#v} ($(command -v node)). Get a newer one from https://nodejs.org."
+    exit 69
+  fi
+}
+
+# is_at_least 20.20.2 20.19: compares major and minor as numbers.
+is_at_least() {
+  local have_major have_minor wanted_major wanted_minor
+  IFS=. read -r have_major have_minor _ <<<"$1.0.0"
+  IFS=. read -r wanted_major wanted_minor _ <<<"$2.0.0"
+  ((have_major > wanted_major || (have_major == wanted_major && have_minor >= wanted_minor)))
+}
+
+# A copy of the lock file inside node_modules tells which one was installed; it is written last.
+install_packages() {
+  local stamp=$root/node_modules/.pulsefold-lock.json
+  cmp -s "$root/package-lock.json" "$stamp" && return
+  say 'installing the packages of package-lock.json (once; this takes a minute)'
+  if ! (cd "$root" && npm ci --no-audit --no-fund --loglevel=error) >&2; then
+    say 'npm could not install the packages, see above. Is the package registry reachable?'
+    exit 69
+  fi
+  cp "$root/package-lock.json" "$stamp"
+}
+
+sources=(common schemas state-stores topology processors api scripts)
+
+# Compiles to dist/ when a source is newer than the last good build. Type errors give status 1, and what could be
+# compiled is there all the same.
+build() {
+  local stamp=$root/dist/.built
+  cd "$root"
+  if [[ -f $stamp && -z $(find "${sources[@]}" package.json tsconfig.json \( -type d -o -name '*.ts' -o -name '*.json' \) -newer "$stamp" -print -quit 2>/dev/null) ]]; then
+    cd "$OLDPWD"
+    return
+  fi
+  say 'building'
+  mkdir -p dist
+  remove_orphans
+  touch "$stamp.started"
+  if ! node node_modules/typescript/bin/tsc -p . >&2; then
+    cd "$OLDPWD"
+    return 1
+  fi
+  mv "$stamp.started" "$stamp"
+  cd "$OLDPWD"
+}
+
+# What was compiled from a source that has gone would still run, tests among them.
+remove_orphans() {
+  local compiled source
+  find dist -name '*.js' | while read -r compiled; do
+    source=${compiled#dist/}
+    source=${source%.js}.ts
+    [[ -f $source ]] || rm -f "$compiled" "$compiled.map"
+  done
+}
