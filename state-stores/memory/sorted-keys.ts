@@ -1,3 +1,5 @@
+import { countWhile } from '../count-while.js'
+
 /** A sorted set of strings: an insert or delete moves at most one chunk, however many there are. */
 export interface SortedKeys {
   /** The key must not be there yet. */
@@ -17,7 +19,7 @@ export function sortedKeys(): SortedKeys {
 
   /** The chunk that holds the key or would: the last that begins at or below it. */
   const chunkOf = (key: string): number =>
-    Math.max(0, countBelow(chunks.length, (i) => (chunks[i]?.[0] ?? '') <= key) - 1)
+    Math.max(0, countWhile(chunks.length, (i) => (chunks[i]?.[0] ?? '') <= key) - 1)
 
   return {
     add(key) {
@@ -46,7 +48,7 @@ export function sortedKeys(): SortedKeys {
       const from = upper === undefined ? chunks.length - 1 : chunkOf(upper)
       for (let index = from; index >= 0; index--) {
         const chunk = chunks[index] ?? []
-        const end = upper === undefined ? chunk.length : countBelow(chunk.length, (i) => (chunk[i] ?? '') <= upper)
+        const end = upper === undefined ? chunk.length : countWhile(chunk.length, (i) => (chunk[i] ?? '') <= upper)
         yield* chunk.slice(0, end).reverse()
       }
     },
@@ -54,17 +56,5 @@ export function sortedKeys(): SortedKeys {
 }
 
 function indexIn(chunk: readonly string[], key: string): number {
-  return countBelow(chunk.length, (i) => (chunk[i] ?? '') < key)
-}
-
-/** How many of the first `length` indexes hold, those that hold being in front. */
-function countBelow(length: number, holds: (index: number) => boolean): number {
-  let low = 0
-  let high = length
-  while (low < high) {
-    const middle = (low + high) >> 1
-    if (holds(middle)) low = middle + 1
-    else high = middle
-  }
-  return low
+  return countWhile(chunk.length, (i) => (chunk[i] ?? '') < key)
 }
