@@ -60,11 +60,11 @@ export function withoutPositions(value: Buffer): Buffer {
   return value.subarray(0, bodyLength(value))
 }
 
-/** The bucket of a key: FNV-1a's upper four bits. */
+/** The bucket of a key: the upper four bits of FNV-1a, mixed, since the last characters hardly reach those. */
 export function digestBucket(key: Buffer): number {
   let state = 0x811c9dc5
   for (let i = 0; i < key.length; i++) state = Math.imul(state ^ (key[i] ?? 0), 0x01000193)
-  return state >>> 28
+  return Math.imul(state ^ (state >>> 15), 0x85ebca6b) >>> 28
 }
 
 function digestOver(sums: Uint32Array): Digest {
