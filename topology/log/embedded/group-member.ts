@@ -1,0 +1,119 @@
+import { sleep } from '../../../common/clock.js'
+import { ensureError } from '../../../common/errors.js'
+import { LogError } from '../errors.js'
+import type { GroupMember, GroupPosition, TopicPartition } from '../log.js'
+import type { DeliveryOptions } from './delivery.js'
+import { backoffMs, Delivery } from './delivery.js'
+import type { Partition } from './partition.js'
+
+/** What a member needs of the log and of its group. */
+export interface MemberContext extends DeliveryOptions {
+  readonly topics: readonly string[]
+  find(partition: TopicPartition): Partition
+  commit(partition: TopicPartition, position: GroupPosition): Promise<void>
+  committed(partition: TopicPartition): Promise<GroupPosition | undefined>
+  leave(): Promise<void>
+}
+
+/** One member of a group: the partitions it holds, each with its delivery. */
+export class EmbeddedGroupMember implements GroupMember {
+  readonly #context: MemberContext
+  readonly #held = new Map<Partition, Delivery>()
+  #left: Promise<void> | undefined
+
+  constructor(context: MemberContext) {
+    this.#context = context
+  }
+
+  get topics(): readonly string[] {
+    return this.#context.topics
+  }
+
+  get assignment(): readonly TopicPartition[] {
+    return [...this.#held.keys()].map(nameOf)
+  }
+
+  /** After `onRevoked` the position is another member's: WRITER_FENCED. */
+  async commit(partition: TopicPartition, position: GroupPosition): Promise<void> {
+    const { topic, partition: number } = partition
+    if (!this.#held.has(this.#context.find(partition))) {
+      throw new LogError('WRITER_FENCED', `partition ${number} of ${topic} is not this member's`, {
+        details: { topic, partition: number },
+      })
+    }
+    await this.#context.commit(partition, position)
+  }
+
+  committed(partition: TopicPartition): Promise<GroupPosition | undefined> {
+    return this.#context.committed(partition)
+  }
+
+  pause(partition: TopicPartition): void {
+    this.#held.get(this.#context.find(partition))?.pause()
+  }
+
+  resume(partition: TopicPartition): void {
+    this.#held.get(this.#context.find(partition))?.resume()
+  }
+
+  leave(): Promise<void> {
+    this.#left ??= this.#context.leave()
+    return this.#left
+  }
+
+  /** Gives up what is not in `kept`; resolves when the listener has let go of it. */
+  async release(kept: ReadonlySet<Partition>): Promise<void> {
+    const going = [...this.#held.values()].filter((delivery) => !kept.has(delivery.partition))
+    if (going.length === 0) return
+    for (const delivery of going) delivery.stop()
+    await Promise.all(going.map((delivery) => delivery.done))
+    try {
+      await this.#context.listener.onRevoked(going.map(({ partition }) => nameOf(partition)))
+    } catch (error) {
+      this.#context.listener.onError(ensureError(error))
+    }
+    for (const { partition } of going) this.#held.delete(partition)
+  }
+
+  /** Takes what is not yet held; delivery begins when the listener has said where. */
+  take(assigned: ReadonlySet<Partition>): void {
+    const deliveries = [...assigned]
+      .filter((partition) => !this.#held.has(partition))
+      .map((partition) => new Delivery(partition, this.#context))
+    if (deliveries.length === 0) return
+    for (const delivery of deliveries) this.#held.set(delivery.partition, delivery)
+    const announced = this.#announce(deliveries)
+    for (const delivery of deliveries) {
+      delivery.done = announced.then(async (starts) => {
+        const from = starts.get(delivery.partition)
+        if (from !== undefined) await delivery.run(from)
+      })
+    }
+  }
+
+  /** Where to start each partition; those that were taken away meanwhile are left out. */
+  async #announce(deliveries: readonly Delivery[]): Promise<Map<Partition, number>> {
+    const { listener, clock } = this.#context
+    for (let failures = 1; ; failures++) {
+      const live = deliveries.filter((delivery) => !delivery.stopped.aborted)
+      if (live.length === 0) return new Map()
+      try {
+        const answers = await listener.onAssigned(live.map(({ partition }) => nameOf(partition)))
+        const starts = new Map(answers.map((answer) => [this.#context.find(answer), answer.offset]))
+        for (const { partition } of live) {
+          if (starts.has(partition)) continue
+          const position = await this.#context.committed(partition)
+          starts.set(partition, position?.offset ?? partition.start)
+        }
+        return starts
+      } catch (error) {
+        listener.onError(ensureError(error))
+        await sleep(clock, backoffMs(failures), AbortSignal.any(live.map(({ stopped }) => stopped)))
+      }
+    }
+  }
+}
+
+function nameOf({ topic, partition }: TopicPartition): TopicPartition {
+  return { topic, partition }
+}

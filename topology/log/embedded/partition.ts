@@ -1,0 +1,309 @@
+import type { KeyValueStore, WriteOperation } from '../../../state-stores/key-value-store.js'
+import { LogError } from '../errors.js'
+import type { Appended, LogRecord, ReadOptions, RecordBatch, TopicPartition } from '../log.js'
+import type { EncodedBatch, ReadBudget, Seal, StoredBatch } from './batch-codec.js'
+import { decodeRecords, sealBatch, sealOf, storedBatch } from './batch-codec.js'
+import { baseOffsetOf, batchKey, offsetLimit, partitionKey } from './rows.js'
+import { logErrorOf } from './store-failure.js'
+import type { TailCache } from './tail-cache.js'
+import { Tail } from './tail-cache.js'
+import type { PreparedWrite } from './write-queue.js'
+
+const defaultReadBytes = 1024 * 1024
+/** Batches of one iterator of the store. */
+const chunkBatches = 128
+
+/** Where a partition ends: the next offset, and the running values of its last batch. */
+export interface PartitionEnd extends Pick<Seal, 'appendedAt' | 'highestTimestamp' | 'endBytes'> {
+  readonly next: number
+}
+
+/** Kept beside the batches: where the log starts, and its end for the case that no batch is left. */
+export interface PartitionRow {
+  readonly start: number
+  readonly end: PartitionEnd
+  /** Compaction has been through all before this offset. */
+  readonly cleanedTo: number
+}
+
+const emptyRow: PartitionRow = {
+  start: 0,
+  end: { next: 0, appendedAt: 0, highestTimestamp: -1, endBytes: 0 },
+  cleanedTo: 0,
+}
+
+export interface PartitionContext {
+  readonly store: KeyValueStore
+  readonly cache: TailCache
+  /** The log's time, ms. */
+  readonly now: () => number
+}
+
+/** One partition: where it starts and ends, its newest batches, and the way to all others in the store. */
+export class Partition implements TopicPartition {
+  readonly topic: string
+  readonly partition: number
+  readonly #topicNumber: number
+  readonly #context: PartitionContext
+  readonly #tail = new Tail()
+  #row = emptyRow
+  /** What readers see. */
+  #end = emptyRow.end
+  /** The end with the write under way. */
+  #preparedEnd = emptyRow.end
+  /** Base offsets of batches whose write failed: the store may have kept them, so the next write deletes them first. */
+  #doubtful = new Set<number>()
+  #waiting = new Set<() => void>()
+
+  private constructor(topic: string, topicNumber: number, partition: number, context: PartitionContext) {
+    this.topic = topic
+    this.#topicNumber = topicNumber
+    this.partition = partition
+    this.#context = context
+  }
+
+  /** Finds start and end in the store. */
+  static async recover(
+    topic: string,
+    topicNumber: number,
+    partition: number,
+    context: PartitionContext,
+  ): Promise<Partition> {
+    const self = new Partition(topic, topicNumber, partition, context)
+    const row = await context.store.get(partitionKey(topicNumber, partition)).catch(throwLogError)
+    if (row !== undefined) self.#row = JSON.parse(row.toString()) as PartitionRow
+    const last = await self.batchBefore(offsetLimit)
+    self.#end = last === undefined ? self.#row.end : { next: last.next, ...sealOf(last.value) }
+    self.#preparedEnd = self.#end
+    return self
+  }
+
+  get start(): number {
+    return this.#row.start
+  }
+
+  get end(): number {
+    return this.#end.next
+  }
+
+  get endBytes(): number {
+    return this.#end.endBytes
+  }
+
+  get cleanedTo(): number {
+    return this.#row.cleanedTo
+  }
+
+  /** Gives the batches their offsets and stamps. `stampsAll`: the log's time is the timestamp of each record. */
+  prepareAppend(
+    batches: readonly EncodedBatch[],
+    stampsAll: boolean,
+    operations: WriteOperation[],
+  ): PreparedWrite<Appended> {
+    const baseOffset = this.#preparedEnd.next
+    const deleted = this.#doubtful
+    this.#doubtful = new Set()
+    for (const base of deleted) operations.push({ key: this.#keyOf(base), value: null })
+    const stored: StoredBatch[] = []
+    let end = this.#preparedEnd
+    let timestamp = -1
+    const appendedAt = Math.max(end.appendedAt, this.#context.now())
+    for (const batch of batches) {
+      const base = end.next
+      const maxTimestamp = stampsAll ? appendedAt : batch.maxTimestamp
+      end = {
+        next: base + batch.span,
+        appendedAt,
+        highestTimestamp: Math.max(end.highestTimestamp, maxTimestamp),
+        endBytes: end.endBytes + batch.value.length,
+      }
+      sealBatch(batch.value, { ...end, maxTimestamp })
+      operations.push({ key: this.#keyOf(base), value: batch.value })
+      stored.push({ base, next: end.next, value: batch.value })
+      timestamp = Math.max(timestamp, maxTimestamp)
+    }
+    this.#preparedEnd = end
+    return {
+      applied: () => {
+        for (const batch of stored) this.#context.cache.add(this.#tail, batch)
+        this.#end = end
+        this.#wake()
+        return { baseOffset, timestamp }
+      },
+      undo: () => {
+        for (const base of deleted) this.#doubtful.add(base)
+        for (const { base } of stored) this.#doubtful.add(base)
+        this.#preparedEnd = this.#end
+      },
+    }
+  }
+
+  /** Resolves when the partition reaches beyond `offset`, or when the signal is aborted. */
+  reachesBeyond(offset: number, signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const check = (): void => {
+        if (this.end <= offset && !signal.aborted) return
+        this.#waiting.delete(check)
+        signal.removeEventListener('abort', check)
+        resolve()
+      }
+      this.#waiting.add(check)
+      signal.addEventListener('abort', check)
+      check()
+    })
+  }
+
+  #wake(): void {
+    for (const check of [...this.#waiting]) check()
+  }
+
+  async read(offset: number, options: ReadOptions = {}): Promise<RecordBatch> {
+    const end = this.end
+    this.#checkRange(offset, end)
+    const budget: ReadBudget = {
+      records: options.maxRecords ?? Infinity,
+      bytes: options.maxBytes ?? defaultReadBytes,
+    }
+    const records: LogRecord[] = []
+    let next = offset
+    /** Answers whether to go on. */
+    const take = (batch: StoredBatch): boolean => {
+      next = decodeRecords(batch, next, budget, records)
+      return next === batch.next && next < end && budget.records > 0 && budget.bytes > 0
+    }
+    if (this.#tail.covers(offset)) {
+      for (const batch of this.#tail.from(offset)) if (!take(batch)) break
+    } else if (offset < end) {
+      for await (const batch of this.batches(offset, end)) if (!take(batch)) break
+      // The log start may have moved past the offset while the store was read.
+      this.#checkRange(offset, end)
+    }
+    return { topic: this.topic, partition: this.partition, records, next, end }
+  }
+
+  #checkRange(offset: number, end: number): void {
+    if (offset >= this.start && offset <= end) return
+    const { topic, partition, start } = this
+    throw new LogError(
+      'OFFSET_OUT_OF_RANGE',
+      `offset ${offset} of ${topic} partition ${partition} is outside of ${start} to ${end}`,
+      { details: { topic, partition, offset, start, end } },
+    )
+  }
+
+  /** Batches from the one that holds `from` (or the first behind it) up to offset `to`. */
+  async *batches(from: number, to: number): AsyncIterable<StoredBatch> {
+    let next = from
+    let count: number
+    try {
+      do {
+        count = 0
+        const range = { gte: this.#keyOf(next), lt: this.#keyOf(to), limit: chunkBatches }
+        for await (const page of this.#context.store.entries(range)) {
+          for (const [key, value] of page) {
+            const batch = storedBatch(baseOffsetOf(key), value)
+            if (count++ === 0 && batch.base > next) yield* this.#holding(next)
+            next = batch.next
+            yield batch
+          }
+        }
+      } while (count === chunkBatches)
+      if (count === 0) yield* this.#holding(next)
+    } catch (error) {
+      throw logErrorOf(error)
+    }
+  }
+
+  async *#holding(offset: number): AsyncIterable<StoredBatch> {
+    const batch = await this.batchBefore(offset)
+    if (batch !== undefined && batch.next > offset) yield batch
+  }
+
+  /** The last batch whose base lies below `offset`. */
+  async batchBefore(offset: number): Promise<StoredBatch | undefined> {
+    const range = { gte: this.#keyOf(0), lt: this.#keyOf(offset), reverse: true, limit: 1 }
+    try {
+      for await (const page of this.#context.store.entries(range)) {
+        for (const [key, value] of page) return storedBatch(baseOffsetOf(key), value)
+      }
+    } catch (error) {
+      throw logErrorOf(error)
+    }
+    return undefined
+  }
+
+  /**
+   * The first batch that fulfils a condition which, once true, stays true for all later batches; found by halving the
+   * offsets. Undefined when none does.
+   */
+  async firstBatch(condition: (seal: Seal) => boolean): Promise<StoredBatch | undefined> {
+    let low = this.start
+    let high = this.end
+    let found: StoredBatch | undefined
+    while (low < high) {
+      const batch = await this.batchBefore(Math.floor((low + high) / 2) + 1)
+      if (batch === undefined || batch.next <= low) {
+        low = Math.floor((low + high) / 2) + 1
+      } else if (condition(sealOf(batch.value))) {
+        found = batch
+        high = batch.base
+      } else {
+        low = batch.next
+      }
+    }
+    return found
+  }
+
+  /** The first offset whose timestamp is at or after `timestampMs`; the end when there is none. */
+  async offsetForTime(timestampMs: number): Promise<number> {
+    const end = this.end
+    if (timestampMs > this.#end.highestTimestamp) return end
+    const first = await this.firstBatch((seal) => seal.highestTimestamp >= timestampMs)
+    if (first === undefined) return end
+    // The running value may come from a batch that retention or compaction took, so it only says where to begin.
+    for await (const batch of this.batches(Math.max(first.base, this.start), end)) {
+      if (sealOf(batch.value).maxTimestamp < timestampMs) continue
+      const records: LogRecord[] = []
+      decodeRecords(batch, this.start, { records: Infinity, bytes: Infinity }, records)
+      const hit = records.find((record) => record.timestamp >= timestampMs)
+      if (hit !== undefined) return hit.offset
+    }
+    return end
+  }
+
+  /** Moves the log start to `offset` (never back, never beyond the end); whole batches below it are deleted. */
+  async deleteBefore(offset: number): Promise<void> {
+    const end = this.#end
+    const start = Math.min(Math.max(offset, this.start), end.next)
+    if (start > this.start) {
+      await this.#writeRow({ ...this.#row, start, end }, [])
+    }
+    const holding = await this.batchBefore(start + 1)
+    const to = holding !== undefined && holding.next > start ? holding.base : start
+    await this.#context.store.clear({ gte: this.#keyOf(0), lt: this.#keyOf(to) }).catch(throwLogError)
+  }
+
+  /** Replaces the batches at these bases by what compaction left, as one write; all before `cleanedTo` is then done. */
+  async replace(removed: readonly number[], kept: readonly StoredBatch[], cleanedTo: number): Promise<void> {
+    const operations: WriteOperation[] = []
+    for (const base of removed) operations.push({ key: this.#keyOf(base), value: null })
+    for (const batch of kept) operations.push({ key: this.#keyOf(batch.base), value: batch.value })
+    await this.#writeRow({ ...this.#row, cleanedTo }, operations)
+    if (removed.length > 0) this.#context.cache.clear(this.#tail)
+  }
+
+  async #writeRow(row: PartitionRow, operations: readonly WriteOperation[]): Promise<void> {
+    const key = partitionKey(this.#topicNumber, this.partition)
+    const put = { key, value: Buffer.from(JSON.stringify(row)) }
+    await this.#context.store.write([...operations, put], { sync: true }).catch(throwLogError)
+    this.#row = row
+  }
+
+  #keyOf(offset: number): Buffer {
+    return batchKey(this.#topicNumber, this.partition, offset)
+  }
+}
+
+function throwLogError(error: unknown): never {
+  throw logErrorOf(error)
+}
