@@ -7,6 +7,7 @@ declare module 'rocksdb/binding.js' {
 
   interface OpenOptions {
     readonly createIfMissing: boolean
+    readonly errorIfExists: boolean
     /** Bytes of block cache. */
     readonly cacheSize: number
     /** Bytes of a memtable; there are up to two. */

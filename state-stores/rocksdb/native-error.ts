@@ -18,6 +18,10 @@ export function isNotFound(error: Error): boolean {
 /** Why a store did not open: an error of RocksDB, or of the file system before. */
 export function openError(location: string, cause: Error): StoreError {
   const { message } = cause
+  if (message.includes('error_if_exists')) {
+    const what = `the MANIFEST of the store ${location} was cut: a write-ahead log that it asks for is gone`
+    return new StoreError('STORE_CORRUPT', what, { details: { location } })
+  }
   const known = inUse.test(message) ? 'STORE_IN_USE' : notADirectory.test(message) ? 'STORE_NOT_A_DIRECTORY' : undefined
   const code = known ?? codeOf(cause, 'STORE_CORRUPT')
   return storeError(code, `cannot open the store ${location}`, location, cause)

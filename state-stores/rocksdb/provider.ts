@@ -1,16 +1,16 @@
-import { mkdir, readdir } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import { ensureError } from '../../common/errors.js'
+import { cut, ensureError } from '../../common/errors.js'
 import { StoreError } from '../errors.js'
 import { guardedStore } from '../guarded-store.js'
 import type { KeyValueStore, StoreOptions, StoreProvider } from '../key-value-store.js'
+import { inspectDirectory } from './inspect-directory.js'
 import { openError } from './native-error.js'
 import { openDatabase } from './native.js'
 import { setAsideDirectory } from './set-aside.js'
 import { rocksDbDriver } from './store.js'
 
 export interface RocksDbOptions {
-  /** Holds one directory a store; made when absent. */
+  /** Holds one directory a store, made when absent. A store's name has letters, digits, '.', '_' and '-'. */
   readonly directory: string
   /** Bytes of a memtable, of which a store has one, for moments two. Default 1 MiB. */
   readonly writeBufferBytes?: number
@@ -36,9 +36,12 @@ export function rocksDbProvider({
     if (opened.has(location)) throw inUse(location)
     opened.add(location)
     try {
+      const state = await inspectDirectory(location)
       const database = await openDatabase(location, {
         // RocksDB would start an empty database over the data files of one whose CURRENT is missing.
-        createIfMissing: !(await prepareDirectory(location)),
+        createIfMissing: state === 'empty',
+        // A damaged one is not opened, which deletes files; only its lock is tried, for it may be in use.
+        errorIfExists: state === 'damaged',
         cacheSize: options.cacheBytes ?? defaultCacheBytes,
         writeBufferSize: writeBufferBytes,
         maxOpenFiles,
@@ -60,15 +63,8 @@ export function rocksDbProvider({
   return { open, setAside }
 }
 
-/** Makes the directory when absent; answers whether it holds data files. */
-async function prepareDirectory(location: string): Promise<boolean> {
-  await mkdir(location, { recursive: true })
-  return (await readdir(location)).some((file) => /^\d+\.(sst|log)$/.test(file))
-}
-
 function locationOf(directory: string, name: string): string {
-  if (!/^\w[\w.-]*$/.test(name))
-    throw new TypeError(`a store's name has letters, digits, '.', '_' and '-', not ${name}`)
+  if (!/^\w[\w.-]*$/.test(name)) throw new TypeError(`not a store's name: ${cut(name)}`)
   return resolve(join(directory, name))
 }
 
