@@ -1,0 +1,99 @@
+import type { Clock } from '../../common/clock.js'
+import type { Log } from '../log/log.js'
+import { OrderedQueue } from '../ordered-queue.js'
+import type { EventPosition } from '../processor.js'
+import type { BlockCodec } from './block-codec.js'
+import type { JournalEntry, NewEntry } from './entry.js'
+
+/** Entries of one block: bounds what a reader must hold at once. */
+const MAX_BLOCK_ENTRIES = 1000
+const MAX_BLOCK_BYTES = 512 * 1024
+/** Entries of one send: several blocks. */
+const MAX_SEND_ENTRIES = 10_000
+const RETRY_DELAY_MS = 200
+
+export interface JournalWriterOptions {
+  readonly log: Log
+  readonly clock: Clock
+  readonly topic: string
+  readonly partition: number
+  readonly codec: BlockCodec
+  /** Source name of entries made by this process; unique for each process start. */
+  readonly source: string
+  onRetry?(error: Error): void
+}
+
+/**
+ * Appends to one journal partition, in order. Entries without a source are numbered here, in the order they will stand in
+ * the log, so that the fold's deduplication by source position drops only true repeats.
+ */
+export interface JournalWriter {
+  append(entries: readonly NewEntry[]): Promise<EventPosition[]>
+  stop(): void
+}
+
+interface Sendable {
+  readonly entry: JournalEntry
+  readonly bytes: number
+}
+
+export function journalWriter(options: JournalWriterOptions): JournalWriter {
+  const { log, topic, partition, codec, source } = options
+  let next = 0
+
+  async function send(items: readonly Sendable[]): Promise<EventPosition[]> {
+    const positions: { block: number; index: number }[] = []
+    const blocks: Sendable[][] = []
+    let block: Sendable[] | undefined
+    let bytes = 0
+    for (const item of items) {
+      if (block === undefined || block.length >= MAX_BLOCK_ENTRIES || bytes + item.bytes > MAX_BLOCK_BYTES) {
+        blocks.push((block = []))
+        bytes = 0
+      }
+      positions.push({ block: blocks.length - 1, index: block.length })
+      block.push(item)
+      bytes += item.bytes
+    }
+    const records = blocks.map((entries) => ({ key: null, value: codec.encode(entries.map((item) => item.entry)) }))
+    const { baseOffset } = await log.append(topic, partition, records)
+    return positions.map((position) => ({ offset: baseOffset + position.block, index: position.index }))
+  }
+
+  const queue = new OrderedQueue<Sendable, EventPosition[]>({
+    clock: options.clock,
+    send,
+    maxItems: MAX_SEND_ENTRIES,
+    maxBytes: 4 * MAX_BLOCK_BYTES,
+    sizeOf: (item) => item.bytes,
+    retryDelayMs: RETRY_DELAY_MS,
+    ...(options.onRetry && { onRetry: options.onRetry }),
+  })
+
+  return {
+    async append(entries) {
+      const items = entries.map((entry) => {
+        const own = 'source' in entry && entry.source !== undefined ? entry.source : { source, offset: next++, index: 0 }
+        return { entry: { ...entry, source: own } as JournalEntry, bytes: sizeOf(entry) }
+      })
+      const { result, first } = await queue.push(items)
+      return result.slice(first, first + items.length)
+    },
+    stop: () => queue.stop(),
+  }
+}
+
+/** A rough size: only what can be large is counted. */
+function sizeOf(entry: NewEntry): number {
+  if (entry.kind !== 'event') return 200
+  let bytes = 150
+  if (entry.original !== undefined) {
+    bytes += (entry.original.key?.length ?? 0) + (entry.original.value?.length ?? 0)
+    for (const [name, value] of entry.original.headers) bytes += name.length + value.length
+  }
+  for (const value of Object.values(entry.event.data)) {
+    if (Array.isArray(value)) bytes += value.length * 400
+    else if (typeof value === 'string') bytes += value.length
+  }
+  return bytes
+}

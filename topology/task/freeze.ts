@@ -1,0 +1,82 @@
+import type { StoreDigest } from '../../state-stores/digest.js'
+import type { WriteOperation } from '../../state-stores/key-value-store.js'
+import type { DirtyRow, TableState } from './row-store.js'
+import { LACKING } from './table-runtime.js'
+import type { TableRuntime } from './table-runtime.js'
+
+const EMPTY = Buffer.alloc(0)
+
+/**
+ * Turns what folds have changed since the last freeze into the operations of one atomic batch: rows, their index entries,
+ * and the keys that the changelog now lacks; moves the rows to `committing` and the digest along.
+ */
+export function freeze(
+  tables: readonly TableState[],
+  digest: StoreDigest,
+  lacking: Set<string>,
+): WriteOperation[] {
+  const operations: WriteOperation[] = []
+  for (const state of tables) {
+    const { runtime, current } = state
+    state.committing = current
+    state.current = new Map()
+    for (const [key, dirty] of current) freezeRow(runtime, key, dirty, digest, lacking, operations)
+  }
+  return operations
+}
+
+function freezeRow(
+  runtime: TableRuntime,
+  key: string,
+  dirty: DirtyRow,
+  digest: StoreDigest,
+  lacking: Set<string>,
+  operations: WriteOperation[],
+): void {
+  const { base, row } = dirty
+  const bytes = row === undefined ? undefined : runtime.table.codec.encode(row)
+  dirty.bytes = bytes
+  const before = base?.bytes
+  if (base !== undefined && (bytes === undefined ? before === undefined : before?.equals(bytes) === true)) return
+  const stateKey = runtime.prefix + key
+  const storeKey = Buffer.from(stateKey)
+  operations.push({ key: storeKey, value: bytes ?? null })
+  if (!lacking.has(stateKey)) {
+    lacking.add(stateKey)
+    operations.push({ key: Buffer.from(LACKING + stateKey), value: EMPTY })
+  }
+  if (runtime.digested) {
+    if (before !== undefined) digest.remove(storeKey, before)
+    if (bytes !== undefined) digest.add(storeKey, bytes)
+  }
+  if (runtime.indexes.length > 0) {
+    for (const [entryKey, value] of indexChanges(runtime, key, base?.row, row)) {
+      operations.push({ key: Buffer.from(entryKey), value: value === null ? null : Buffer.from(value) })
+    }
+  }
+}
+
+/** Index entries that come (value) and go (null) when a row changes; keys with their index's prefix. */
+export function indexChanges(
+  runtime: TableRuntime,
+  key: string,
+  before: unknown,
+  after: unknown,
+): Map<string, string | null> {
+  const changes = new Map<string, string | null>()
+  for (const { name, prefix } of runtime.indexes) {
+    const index = runtime.table.indexes?.[name]
+    if (index === undefined) continue
+    const old = new Map<string, string>()
+    if (before !== undefined) for (const entry of index.entries(key, before)) old.set(prefix + entry.key, entry.value ?? '')
+    if (after !== undefined) {
+      for (const entry of index.entries(key, after)) {
+        const entryKey = prefix + entry.key
+        if (old.get(entryKey) !== (entry.value ?? '')) changes.set(entryKey, entry.value ?? '')
+        old.delete(entryKey)
+      }
+    }
+    for (const gone of old.keys()) changes.set(gone, null)
+  }
+  return changes
+}

@@ -1,0 +1,246 @@
+import { LRUCache } from 'lru-cache'
+import { EngineError } from '../errors.js'
+import { cut } from '../../common/errors.js'
+import type { Table } from '../processor.js'
+import type { KeyValueStore } from '../../state-stores/key-value-store.js'
+import { tableRuntimes } from './table-runtime.js'
+import type { TableRuntime } from './table-runtime.js'
+
+/** A row as the store holds it; without bytes: it holds none. */
+export interface StoredRow {
+  readonly row: unknown
+  readonly bytes: Buffer | undefined
+}
+
+/** A row changed since the last freeze, with what it replaces. `row` undefined: deleted. */
+export interface DirtyRow {
+  row: unknown
+  readonly base: StoredRow | undefined
+  /** Set when its generation is frozen. */
+  bytes: Buffer | undefined
+}
+
+/** A table's rows by where they stand: changed, being committed, loaded for the events at hand, resident. */
+export interface TableState {
+  readonly runtime: TableRuntime
+  current: Map<string, DirtyRow>
+  committing: Map<string, DirtyRow> | undefined
+  readonly loaded: Map<string, StoredRow>
+  readonly resident: Map<string, unknown> | undefined
+}
+
+const ABSENT: StoredRow = { row: undefined, bytes: undefined }
+/** Rough memory of a cached row besides its bytes. */
+const ROW_OVERHEAD_BYTES = 250
+
+/**
+ * A task's rows between store and fold. Reads during a fold are synchronous (what may be read is loaded before); writes stay
+ * in memory until a commit freezes them, so a key changed often between commits is written once.
+ */
+export class RowStore {
+  readonly tables: readonly TableState[]
+  readonly #byTable = new Map<Table<unknown>, TableState>()
+  readonly #cache: LRUCache<string, StoredRow>
+  #store: KeyValueStore
+  readonly #undo: { state: TableState; key: string; dirty: DirtyRow | undefined; row: unknown; resident: unknown }[] = []
+  #segmentOpen = false
+  #commits = 0
+
+  constructor(store: KeyValueStore, tables: readonly Table<unknown>[], cacheBytes: number) {
+    this.#store = store
+    this.tables = tableRuntimes(tables).map((runtime) => ({
+      runtime,
+      current: new Map(),
+      committing: undefined,
+      loaded: new Map(),
+      resident: runtime.table.resident === true ? new Map() : undefined,
+    }))
+    for (const state of this.tables) this.#byTable.set(state.runtime.table, state)
+    this.#cache = new LRUCache({
+      maxSize: Math.max(1, cacheBytes),
+      sizeCalculation: (stored) => ROW_OVERHEAD_BYTES + (stored.bytes?.length ?? 0) * 2,
+    })
+  }
+
+  get store(): KeyValueStore {
+    return this.#store
+  }
+
+  /** After the store was closed and opened again (a disk that was full). */
+  replaceStore(store: KeyValueStore): void {
+    this.#store = store
+  }
+
+  state(table: Table<unknown>): TableState {
+    const state = this.#byTable.get(table)
+    if (state === undefined) throw new EngineError('ROW_NOT_DECLARED', `table ${table.name} is not the processor's`)
+    return state
+  }
+
+  /** Reads resident tables whole; once, before the first fold. */
+  async loadResident(): Promise<void> {
+    for (const { runtime, resident } of this.tables) {
+      if (resident === undefined) continue
+      for await (const page of this.#store.entries(prefixRange(runtime.prefix))) {
+        for (const [key, value] of page) resident.set(key.toString('utf8', 1), runtime.table.codec.decode(value))
+      }
+    }
+  }
+
+  /** Loads rows for a segment of the fold; what is loaded stays until `endSegment`. */
+  async load(references: Iterable<{ readonly table: Table<unknown>; readonly key: string }>): Promise<void> {
+    this.#segmentOpen = true
+    const missing: { state: TableState; key: string }[] = []
+    const keys: Buffer[] = []
+    for (const { table, key } of references) {
+      const state = this.state(table)
+      if (state.resident !== undefined || state.loaded.has(key) || state.current.has(key)) continue
+      const committing = state.committing?.get(key)
+      const stored =
+        committing === undefined
+          ? this.#cache.get(state.runtime.prefix + key)
+          : { row: committing.row, bytes: committing.bytes }
+      if (stored !== undefined) {
+        state.loaded.set(key, stored)
+      } else {
+        state.loaded.set(key, ABSENT)
+        missing.push({ state, key })
+        keys.push(Buffer.from(state.runtime.prefix + key))
+      }
+    }
+    if (keys.length === 0) return
+    const values = await this.#store.getMany(keys)
+    for (const [i, { state, key }] of missing.entries()) {
+      // A commit that ended meanwhile has brought the newer row.
+      if (state.loaded.get(key) !== ABSENT) continue
+      const bytes = values[i]
+      const stored = bytes === undefined ? ABSENT : { row: state.runtime.table.codec.decode(bytes), bytes }
+      state.loaded.set(key, stored)
+      this.#cache.set(state.runtime.prefix + key, stored)
+    }
+  }
+
+  endSegment(): void {
+    this.#segmentOpen = false
+    for (const state of this.tables) state.loaded.clear()
+  }
+
+  /** A row as the fold sees it. Errors: ROW_NOT_DECLARED. */
+  get(state: TableState, key: string): unknown {
+    if (state.resident !== undefined) return state.resident.get(key)
+    const dirty = state.current.get(key) ?? state.committing?.get(key)
+    if (dirty !== undefined) return dirty.row
+    const loaded = state.loaded.get(key)
+    if (loaded === undefined) throw notDeclared(state, key)
+    return loaded.row
+  }
+
+  /** Puts (or with undefined deletes) a row; `revert` takes back all since `beginEvent`. */
+  put(state: TableState, key: string, row: unknown): void {
+    const dirty = state.current.get(key)
+    this.#undo.push({ state, key, dirty, row: dirty?.row, resident: state.resident?.get(key) })
+    if (dirty === undefined) {
+      state.current.set(key, { row, base: this.#base(state, key), bytes: undefined })
+    } else {
+      dirty.row = row
+    }
+    if (state.resident !== undefined) {
+      if (row === undefined) state.resident.delete(key)
+      else state.resident.set(key, row)
+    }
+  }
+
+  beginEvent(): void {
+    this.#undo.length = 0
+  }
+
+  revert(): void {
+    for (const { state, key, dirty, row, resident } of this.#undo.reverse()) {
+      if (dirty === undefined) state.current.delete(key)
+      else dirty.row = row
+      if (state.resident !== undefined) {
+        if (resident === undefined) state.resident.delete(key)
+        else state.resident.set(key, resident)
+      }
+    }
+    this.#undo.length = 0
+  }
+
+  /** What a query sees: folded, committed or not. */
+  async read(state: TableState, key: string): Promise<unknown> {
+    return (await this.readMany(state, [key]))[0]
+  }
+
+  async readMany(state: TableState, keys: readonly string[]): Promise<unknown[]> {
+    for (;;) {
+      const rows: ({ readonly row: unknown } | undefined)[] = keys.map((key) => this.#known(state, key))
+      const missing = keys.filter((_key, i) => rows[i] === undefined)
+      if (missing.length === 0) return rows.map((known) => known?.row)
+      const commits = this.#commits
+      const values = await this.#store.getMany(missing.map((key) => Buffer.from(state.runtime.prefix + key)))
+      // Rows may have gone from memory to the store while it was read: look again.
+      if (commits !== this.#commits) continue
+      let next = 0
+      return rows.map((known, i) => {
+        if (known !== undefined) return known.row
+        const changed = this.#known(state, keys[i] ?? '')
+        const bytes = values[next++]
+        if (changed !== undefined) return changed.row
+        return bytes === undefined ? undefined : state.runtime.table.codec.decode(bytes)
+      })
+    }
+  }
+
+  /** Rows changed and not yet committed. */
+  get dirtyRows(): number {
+    let rows = 0
+    for (const state of this.tables) rows += state.current.size
+    return rows
+  }
+
+  /** A frozen generation is in the store: its rows are what the store holds. */
+  finishCommit(): void {
+    this.#commits++
+    for (const state of this.tables) {
+      const { committing, runtime } = state
+      if (committing === undefined) continue
+      for (const [key, { row, bytes }] of committing) {
+        const stored = { row, bytes }
+        if (state.resident === undefined) {
+          this.#cache.set(runtime.prefix + key, stored)
+          if (this.#segmentOpen) state.loaded.set(key, stored)
+        }
+      }
+      state.committing = undefined
+    }
+  }
+
+  /** For a query: a row in memory, while the rest is read from the store. */
+  #known(state: TableState, key: string): { readonly row: unknown } | undefined {
+    if (state.resident !== undefined) return { row: state.resident.get(key) }
+    return state.current.get(key) ?? state.committing?.get(key) ?? this.#cache.get(state.runtime.prefix + key)
+  }
+
+  /** What a first change replaces; tables without digest and indexes may be written blind. */
+  #base(state: TableState, key: string): StoredRow | undefined {
+    const committing = state.committing?.get(key)
+    if (committing !== undefined) return { row: committing.row, bytes: committing.bytes }
+    const { digested, indexes, table } = state.runtime
+    if (state.resident !== undefined) {
+      const row = state.resident.get(key)
+      return row === undefined ? ABSENT : { row, bytes: table.codec.encode(row) }
+    }
+    const loaded = state.loaded.get(key)
+    if (loaded === undefined && (digested || indexes.length > 0)) throw notDeclared(state, key)
+    return loaded
+  }
+}
+
+function notDeclared(state: TableState, key: string): EngineError {
+  return new EngineError('ROW_NOT_DECLARED', `row ${cut(key)} of ${state.runtime.table.name} was not declared by the processor`)
+}
+
+/** All keys that begin with a one-character prefix. */
+export function prefixRange(prefix: string): { gte: Buffer; lt: Buffer } {
+  return { gte: Buffer.from(prefix), lt: Buffer.from(String.fromCharCode(prefix.charCodeAt(0) + 1)) }
+}
