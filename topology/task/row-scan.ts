@@ -1,4 +1,4 @@
-import type { Entry, KeyRange, TextEntry } from '../../state-stores/key-value-store.js'
+import type { KeyRange } from '../../state-stores/key-value-store.js'
 import { mergeOverlay, mergeTextOverlay } from '../../state-stores/overlay.js'
 import { EngineError } from '../errors.js'
 import type { IndexEntry, ScanRange } from '../processor.js'
@@ -19,7 +19,7 @@ export function scanRows(
       if (isInside(range, key)) overlay.set(runtime.prefix + key, row === undefined ? null : runtime.table.codec.encode(row))
     }
   }
-  const merged = mergeOverlay((limit) => store.store.entries(withLimit(bounds, limit)), sorted(overlay), options(range))
+  const merged = mergeOverlay(store.store.entries(bounds), sorted(overlay), limitOf(range))
   return decodePages(merged, (key, value) => [key.toString('utf8', 1), runtime.table.codec.decode(value)] as const)
 }
 
@@ -42,7 +42,7 @@ export function scanIndex(
     }
   }
   const bounds = boundsOf(index.prefix, range)
-  const merged = mergeTextOverlay((limit) => store.store.texts(withLimit(bounds, limit)), sorted(overlay), options(range))
+  const merged = mergeTextOverlay(store.store.texts(bounds), sorted(overlay), limitOf(range))
   return decodePages(merged, (key, value) => ({ key: key.slice(1), value }))
 }
 
@@ -76,4 +76,15 @@ function compareText(a: string, b: string): number {
 
 function sorted<Value>(overlay: Map<string, Value>): (readonly [Buffer, Value])[] {
   return [...overlay].map(([key, value]) => [Buffer.from(key), value] as const).sort((a, b) => Buffer.compare(a[0], b[0]))
+}
+
+function limitOf(range: ScanRange): { readonly limit?: number } {
+  return range.limit === undefined ? {} : { limit: range.limit }
+}
+
+async function* decodePages<Key, Value, Item>(
+  pages: AsyncIterable<readonly (readonly [Key, Value])[]>,
+  decode: (key: Key, value: Value) => Item,
+): AsyncGenerator<Item[]> {
+  for await (const page of pages) yield page.map(([key, value]) => decode(key, value))
 }

@@ -5,6 +5,8 @@ import type { Table } from '../processor.js'
 export const META = '\u0001'
 /** Keys that the changelog does not hold yet. */
 export const LACKING = '\u0002'
+/** Key of the changelog's markers: no table's prefix. */
+export const CHANGELOG_MARKER = META + 'marker'
 const TABLES = 0x10
 const INDEXES = 0x40
 

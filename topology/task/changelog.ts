@@ -1,0 +1,41 @@
+import { CHANGELOG_MARKER } from './table-runtime.js'
+import type { CommitRecord } from './commit-record.js'
+import type { NewRecord, TopicPartition, TransactionalWriter } from '../log/log.js'
+import type { KeyValueStore } from '../../state-stores/key-value-store.js'
+
+/** Keys read from the store at once while a transaction is put together. */
+const PAGE_KEYS = 5000
+
+/**
+ * Writes the rows of these keys as of one local commit, and its marker, in one transaction: readers of committed records
+ * see the whole commit or nothing of it. Errors: WRITER_FENCED when another instance has taken the task.
+ */
+export async function writeChangelog(
+  writer: TransactionalWriter,
+  changelog: TopicPartition,
+  store: KeyValueStore,
+  keys: readonly string[],
+  commit: CommitRecord,
+  digest: Buffer,
+): Promise<void> {
+  const records: NewRecord[] = []
+  for (let i = 0; i < keys.length; i += PAGE_KEYS) {
+    const page = keys.slice(i, i + PAGE_KEYS).map((key) => Buffer.from(key))
+    const values = await store.getMany(page)
+    for (const [at, key] of page.entries()) records.push({ key, value: values[at] ?? null })
+  }
+  records.push({
+    key: Buffer.from(CHANGELOG_MARKER),
+    value: Buffer.from(JSON.stringify({ ...commit, digest: digest.toString('base64') } satisfies Marker)),
+  })
+  await writer.append([{ ...changelog, records }])
+}
+
+/** Closes a transaction of the changelog: what the rows before it stand for. */
+export interface Marker extends CommitRecord {
+  readonly digest: string
+}
+
+export function parseMarker(value: Buffer): Marker {
+  return JSON.parse(value.toString()) as Marker
+}

@@ -1,0 +1,33 @@
+import { deserializeStoreDigest } from '../../state-stores/digest.js'
+import type { StoreDigest } from '../../state-stores/digest.js'
+import type { WriteOperation } from '../../state-stores/key-value-store.js'
+import type { FoldState } from './folder.js'
+import { META } from './table-runtime.js'
+
+/** What a commit says of itself, in the store (same atomic batch as the rows) and in the changelog's marker. */
+export interface CommitRecord extends FoldState {
+  /** Journal offset that the rows stand for: the next record to fold. */
+  readonly offset: number
+  /** Of the journal topic: another one is another history. */
+  readonly incarnation: string
+}
+
+const COMMIT_KEY = Buffer.from(META + 'commit')
+const DIGEST_KEY = Buffer.from(META + 'digest')
+
+export const commitKeys = [COMMIT_KEY, DIGEST_KEY] as const
+
+export function commitOperations(commit: CommitRecord, digest: Buffer): WriteOperation[] {
+  return [
+    { key: COMMIT_KEY, value: Buffer.from(JSON.stringify(commit)) },
+    { key: DIGEST_KEY, value: digest },
+  ]
+}
+
+export function parseCommit(
+  commit: Buffer | undefined,
+  digest: Buffer | undefined,
+): { readonly commit: CommitRecord; readonly digest: StoreDigest } | undefined {
+  if (commit === undefined || digest === undefined) return undefined
+  return { commit: JSON.parse(commit.toString()) as CommitRecord, digest: deserializeStoreDigest(digest) }
+}

@@ -1,0 +1,94 @@
+import { createStoreDigest } from '../../state-stores/digest.js'
+import type { KeyValueStore, WriteOperation } from '../../state-stores/key-value-store.js'
+import { EngineError } from '../errors.js'
+import type { Log, TopicPartition } from '../log/log.js'
+import type { Table } from '../processor.js'
+import { parseMarker } from './changelog.js'
+import type { Marker } from './changelog.js'
+import { commitOperations } from './commit-record.js'
+import { indexChanges } from './freeze.js'
+import { prefixRange } from './row-store.js'
+import { CHANGELOG_MARKER, META, tableRuntimes } from './table-runtime.js'
+
+export interface RestoreProgress {
+  readonly restoredRecords: number
+  readonly endOffset: number
+  readonly offset: number
+}
+
+/** Rows written to the store at once. */
+const BATCH_ROWS = 5000
+
+/**
+ * Fills an empty store from the changelog: rows up to the newest marker, then the indexes, which the changelog does not hold.
+ * Answers the marker, or undefined when the changelog has none. Errors: CHANGELOG_MISMATCH when the rows do not have the
+ * digest that the marker sealed (the store is then unusable).
+ */
+export async function restoreFromChangelog(
+  log: Log,
+  changelog: TopicPartition,
+  store: KeyValueStore,
+  tables: readonly Table<unknown>[],
+  onProgress: (progress: RestoreProgress) => void,
+): Promise<Marker | undefined> {
+  const { start, end } = await log.offsets(changelog)
+  let marker: Marker | undefined
+  let restoredRecords = 0
+  // Rows wait here until their marker is seen: what follows the newest one is folded from the journal instead.
+  let waiting = new Map<string, WriteOperation>()
+  for (let offset = start; offset < end; ) {
+    const batch = await log.read(changelog, offset)
+    for (const { key, value } of batch.records) {
+      if (key === null) continue
+      if (value !== null && key.toString() === CHANGELOG_MARKER) {
+        marker = parseMarker(value)
+        await writeInBatches(store, [...waiting.values()])
+        waiting = new Map()
+      } else {
+        waiting.set(key.toString('latin1'), { key, value })
+      }
+      restoredRecords++
+    }
+    offset = batch.next
+    onProgress({ restoredRecords, endOffset: end, offset })
+  }
+  if (marker === undefined) return undefined
+  const digest = await buildIndexes(store, tables)
+  if (digest.toString('base64') !== marker.digest) {
+    throw new EngineError('CHANGELOG_MISMATCH', `changelog ${changelog.topic}/${changelog.partition} gives another state than its marker at journal offset ${marker.offset} sealed`)
+  }
+  const { digest: sealed, ...commit } = marker
+  await store.write(commitOperations(commit, Buffer.from(sealed, 'base64')))
+  return marker
+}
+
+/** Derives the index entries of all rows, and the digest. */
+async function buildIndexes(store: KeyValueStore, tables: readonly Table<unknown>[]): Promise<Buffer> {
+  const digest = createStoreDigest()
+  for (const runtime of tableRuntimes(tables)) {
+    if (!runtime.digested) continue
+    for await (const page of store.entries(prefixRange(runtime.prefix))) {
+      const operations: WriteOperation[] = []
+      for (const [key, value] of page) {
+        digest.add(key, value)
+        if (runtime.indexes.length === 0) continue
+        const row = runtime.table.codec.decode(value)
+        for (const [entry, text] of indexChanges(runtime, key.toString('utf8', 1), undefined, row)) {
+          operations.push({ key: Buffer.from(entry), value: Buffer.from(text ?? '') })
+        }
+      }
+      if (operations.length > 0) await store.write(operations)
+    }
+  }
+  return digest.serialize()
+}
+
+async function writeInBatches(store: KeyValueStore, operations: readonly WriteOperation[]): Promise<void> {
+  for (let i = 0; i < operations.length; i += BATCH_ROWS) await store.write(operations.slice(i, i + BATCH_ROWS))
+}
+
+/** Anything in the store besides meta rows, or those: it was used before. */
+export async function isEmpty(store: KeyValueStore): Promise<boolean> {
+  for await (const page of store.entries({ gte: Buffer.from(META), limit: 1 })) return page.length === 0
+  return true
+}

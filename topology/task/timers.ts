@@ -1,0 +1,113 @@
+import type { CancelTimer, Clock } from '../../common/clock.js'
+import { ensureError } from '../../common/errors.js'
+import type { JournalWriter } from '../journal/journal-writer.js'
+import type { Deadline } from '../processor.js'
+import type { RowStore } from './row-store.js'
+import { scanRows } from './row-scan.js'
+import { deadlineKey, engineTables, parseDeadlineKey } from './table-runtime.js'
+import type { Table } from '../processor.js'
+
+export interface TimersOptions {
+  readonly clock: Clock
+  readonly rows: RowStore
+  readonly writer: JournalWriter
+  /** Journal time now: the last stamp folded plus what the monotonic clock ran since. */
+  journalTime(): number
+  epoch(): number
+  onError(error: Error): void
+}
+
+/** Timer records of one append: overdue ones fire in order, in portions. */
+const PORTION = 500
+/** A record not read back by then is sent again; folding it twice is harmless. */
+const RESEND_MS = 10_000
+/** Longest wait: a timer far ahead is looked at again, since journal time may have moved. */
+const MAX_WAIT_MS = 60_000
+
+/**
+ * Writes timer records for the deadlines that have passed, while the task is live. Only reading a record back acts; so a
+ * stalled process shows as late records, and a replay needs no clock.
+ */
+export class Timers {
+  readonly #options: TimersOptions
+  readonly #sent = new Map<string, number>()
+  #nextDue = Number.NEGATIVE_INFINITY
+  #cancel: CancelTimer | undefined
+  #firing: Promise<void> | undefined
+  #running = false
+
+  constructor(options: TimersOptions) {
+    this.#options = options
+  }
+
+  start(): void {
+    this.#running = true
+    this.#nextDue = Number.NEGATIVE_INFINITY
+    this.#schedule()
+  }
+
+  async stop(): Promise<void> {
+    this.#running = false
+    this.#cancel?.()
+    await this.#firing
+  }
+
+  /** After folding: `armed` is the earliest deadline armed since, or none. */
+  folded(armed: number): void {
+    if (armed < this.#nextDue) {
+      this.#nextDue = armed
+      this.#schedule()
+    }
+  }
+
+  /** A timer record was read back. */
+  fired(deadline: Deadline): void {
+    this.#sent.delete(deadlineKey(deadline.due, deadline.id))
+  }
+
+  #schedule(): void {
+    if (!this.#running || this.#firing !== undefined) return
+    this.#cancel?.()
+    const wait = Math.min(MAX_WAIT_MS, this.#nextDue - this.#options.journalTime())
+    if (wait <= 0) this.#fire()
+    else this.#cancel = this.#options.clock.setTimer(() => this.#fire(), Math.max(1, Math.ceil(wait)))
+  }
+
+  #fire(): void {
+    if (!this.#running || this.#firing !== undefined) return
+    this.#firing = this.#firePortion()
+      .catch((thrown: unknown) => {
+        this.#options.onError(ensureError(thrown))
+        this.#nextDue = this.#options.journalTime() + 1000
+      })
+      .then(() => {
+        this.#firing = undefined
+        this.#schedule()
+      })
+  }
+
+  async #firePortion(): Promise<void> {
+    const { clock, rows, writer } = this.#options
+    const now = this.#options.journalTime()
+    const state = rows.state(engineTables.deadlines as Table<unknown>)
+    this.#nextDue = Number.POSITIVE_INFINITY
+    const due: Deadline[] = []
+    const resendBefore = clock.monotonic() - RESEND_MS
+    walk: for await (const page of scanRows(rows, state, {})) {
+      for (const [key] of page) {
+        const deadline = parseDeadlineKey(key)
+        const sentAt = this.#sent.get(key)
+        if (deadline.due > now || due.length === PORTION) {
+          this.#nextDue = Math.min(this.#nextDue, deadline.due)
+          break walk
+        }
+        if (sentAt === undefined || sentAt < resendBefore) due.push(deadline)
+        else this.#nextDue = Math.min(this.#nextDue, now + (sentAt - resendBefore))
+      }
+    }
+    if (due.length === 0) return
+    for (const { due: at, id } of due) this.#sent.set(deadlineKey(at, id), clock.monotonic())
+    const epoch = this.#options.epoch()
+    await writer.append(due.map((deadline) => ({ kind: 'timer' as const, ...deadline, epoch })))
+  }
+}
