@@ -12,7 +12,6 @@ import type {
   OutputTopic,
   Processor,
   Reads,
-  RowReference,
   SourcePosition,
   Table,
 } from '../processor.js'
@@ -29,6 +28,7 @@ export type Consequence =
   | { readonly kind: 'answer'; readonly commandId: string; readonly answer: unknown; readonly offset: number }
   | { readonly kind: 'request'; readonly effect: EffectRequest }
   | { readonly kind: 'settled'; readonly effectId: string }
+  | { readonly kind: 'armed'; readonly due: number }
   | { readonly kind: 'owner'; readonly owner: OwnerEntry }
   | { readonly kind: 'fired'; readonly due: number; readonly id: string }
   | { readonly kind: 'failed'; readonly error: Error; readonly position: EventPosition }
@@ -40,7 +40,7 @@ export interface FolderOptions {
   readonly journal: string
   readonly rows: RowStore
   onConsequence(consequence: Consequence): void
-  onCount(counter: string, label: string, by: number): void
+  onCount(counter: string, label: string): void
 }
 
 /** What the folds of a partition remember besides rows; stored with each commit. */
@@ -110,7 +110,7 @@ export class Folder {
   fold(entry: JournalEntry, position: EventPosition, timestamp: number, scanned: readonly IndexEntry[]): void {
     if (timestamp > this.state.time) this.state.time = timestamp
     if (!this.#isNew(entry.source)) {
-      this.#options.onCount('$repeated', entry.kind, 1)
+      this.#options.onCount('repeated', entry.kind)
       if (entry.kind === 'event' && entry.commandId !== undefined) this.#repeatAnswer(entry.commandId)
       return
     }
@@ -144,6 +144,7 @@ export class Folder {
 
   arm(due: number, id: string): void {
     this.#rows.put(this.#deadlines, deadlineKey(due, id), true)
+    this.push({ kind: 'armed', due })
   }
 
   disarm(due: number, id: string): void {
@@ -259,7 +260,7 @@ class Context implements FoldContext {
   }
 
   reportCounts(): void {
-    for (const [counter, label] of this.#counts) this.#options.onCount(counter, label, 1)
+    for (const [counter, label] of this.#counts) this.#options.onCount(counter, label)
     this.#counts.length = 0
   }
 
@@ -363,9 +364,4 @@ class Context implements FoldContext {
 /** A resident table's rows in key order. */
 export function residentRows(state: TableState): [key: string, row: unknown][] {
   return [...(state.resident ?? [])].sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0))
-}
-
-/** The references of several reads as one list. */
-export function* rowsOf(reads: Iterable<Reads>): Generator<RowReference> {
-  for (const { rows } of reads) yield* rows
 }

@@ -1,0 +1,226 @@
+import { sleep } from '../../common/clock.js'
+import { ensureError } from '../../common/errors.js'
+import { StoreError } from '../../state-stores/errors.js'
+import type { WriteOperation } from '../../state-stores/key-value-store.js'
+import { LogError } from '../log/errors.js'
+import type { TransactionalWriter } from '../log/log.js'
+import { writeChangelog } from './changelog.js'
+import { commitOperations } from './commit-record.js'
+import type { CommitRecord } from './commit-record.js'
+import type { TaskEnvironment } from './environment.js'
+import { freeze } from './freeze.js'
+import type { OpenedStore } from './open-store.js'
+import { prefixRange } from './row-store.js'
+import type { RowStore } from './row-store.js'
+import { LACKING } from './table-runtime.js'
+
+export interface CommitterOptions {
+  readonly environment: TaskEnvironment
+  readonly opened: OpenedStore
+  readonly rows: RowStore
+  readonly writer: TransactionalWriter
+  readonly signal: AbortSignal
+  /** What a commit that starts now stands for. */
+  commitRecord(): CommitRecord
+  /** No journal record is folded in part. */
+  isAtRecordBoundary(): boolean
+  onFailed(error: Error): void
+}
+
+/** Rows changed and not committed: beyond it the fold waits for the commit. */
+const MAX_DIRTY_ROWS = 10_000
+const RETRY_MS = 1000
+
+/**
+ * Commits what a task has folded: every `commitIntervalMs` while there is something, one at a time, the fold going on
+ * meanwhile. The order, and what a crash after each step leaves (topology/README.md tells more):
+ *
+ * 1. freeze the changed rows: nothing is written, all is folded again from the last commit
+ * 2. wait until the outputs are acknowledged: as 1, and the outputs are sent again with the same ids
+ * 3. write rows, indexes, deadlines, sources and position in one batch: the store is ahead of the changelog, and knows by how much
+ * 4. every `changelogIntervalMs` write the keys that the changelog lacks, and a marker, in one transaction
+ */
+export class Committer {
+  readonly #options: CommitterOptions
+  #opened: OpenedStore
+  #outputs: Promise<unknown>[] = []
+  #running: Promise<void> | undefined
+  #cancelTimer: (() => void) | undefined
+  #isDue = false
+  #committedOffset: number
+  #lacking = new Set<string>()
+  #noLongerLacking: readonly string[] = []
+  #changelogOffset: number
+  #changelogDueAt: number
+  #blocked = ''
+
+  constructor(options: CommitterOptions) {
+    this.#options = options
+    this.#opened = options.opened
+    this.#committedOffset = options.opened.commit.offset
+    this.#changelogOffset = options.opened.changelogOffset
+    this.#changelogDueAt = options.environment.clock.monotonic()
+  }
+
+  get committedOffset(): number {
+    return this.#committedOffset
+  }
+  /** Why commits do not get through (a full disk); empty when they do. */
+  get blocked(): string {
+    return this.#blocked
+  }
+  /** Digests as of the last freeze. */
+  get digest(): OpenedStore['digest'] {
+    return this.#opened.digest
+  }
+  get lackingKeys(): number {
+    return this.#lacking.size
+  }
+
+  /** Learns which keys the changelog lacks from an earlier life. */
+  async open(): Promise<void> {
+    for await (const page of this.#options.rows.store.texts(prefixRange(LACKING))) {
+      for (const [key] of page) this.#lacking.add(key.slice(LACKING.length))
+    }
+  }
+
+  /** The next commit waits for this. */
+  addOutputs(acknowledged: Promise<unknown>): void {
+    this.#outputs.push(acknowledged)
+  }
+
+  /** After folding: there may be something to commit in a while. */
+  schedule(): void {
+    const { environment, signal } = this.#options
+    if (this.#cancelTimer !== undefined || signal.aborted || !this.#hasWork()) return
+    this.#cancelTimer = environment.clock.setTimer(() => {
+      this.#cancelTimer = undefined
+      this.#isDue = true
+      this.atRecordBoundary()
+    }, environment.settings.commitIntervalMs)
+  }
+
+  /** Between two records: starts the commit that is due. */
+  atRecordBoundary(): void {
+    if (this.#isDue && this.#options.isAtRecordBoundary()) this.#start()
+  }
+
+  /** Holds the fold back while too much waits. */
+  async makeRoom(): Promise<void> {
+    if (this.#options.rows.dirtyRows < MAX_DIRTY_ROWS) return
+    await this.#running
+    this.#start()
+  }
+
+  /** Commits all that is folded by now, with the changelog when asked. */
+  async commit(options: { readonly changelog: boolean }): Promise<void> {
+    await this.#running
+    if (options.changelog) this.#changelogDueAt = Number.NEGATIVE_INFINITY
+    this.#start()
+    await this.#running
+  }
+
+  async stop(): Promise<void> {
+    this.#cancelTimer?.()
+    await this.#running
+  }
+
+  #hasWork(): boolean {
+    const { offset } = this.#options.commitRecord()
+    return offset !== this.#committedOffset || this.#changelogOffset !== this.#committedOffset
+  }
+
+  #start(): void {
+    const { environment, rows, signal } = this.#options
+    if (this.#running !== undefined || signal.aborted || !this.#hasWork()) return
+    this.#isDue = false
+    const started = environment.clock.monotonic()
+    const commit = this.#options.commitRecord()
+    const operations = freeze(rows.tables, this.#opened.digest, this.#lacking)
+    for (const key of this.#noLongerLacking) {
+      if (!this.#lacking.has(key)) operations.push({ key: Buffer.from(LACKING + key), value: null })
+    }
+    this.#noLongerLacking = []
+    const sealed = this.#opened.digest.serialize()
+    operations.push(...commitOperations(commit, sealed))
+    const outputs = this.#outputs
+    this.#outputs = []
+    this.#running = this.#finish(commit, sealed, operations, outputs)
+      .then(() => environment.observer.onCommit(operations.length, environment.clock.monotonic() - started))
+      .catch((thrown: unknown) => {
+        if (!signal.aborted) this.#options.onFailed(ensureError(thrown))
+      })
+      .finally(() => {
+        this.#running = undefined
+        this.schedule()
+      })
+  }
+
+  async #finish(
+    commit: CommitRecord,
+    sealed: Buffer,
+    operations: readonly WriteOperation[],
+    outputs: readonly Promise<unknown>[],
+  ): Promise<void> {
+    const { environment, rows, signal } = this.#options
+    await Promise.all(outputs)
+    await environment.probe?.('outputs acknowledged', environment.partition)
+    signal.throwIfAborted()
+    await this.#write(operations)
+    rows.finishCommit()
+    this.#committedOffset = commit.offset
+    await environment.probe?.('store written', environment.partition)
+    if (environment.clock.monotonic() < this.#changelogDueAt || this.#changelogOffset === commit.offset) return
+    await this.#writeChangelog(commit, sealed)
+    this.#changelogDueAt = environment.clock.monotonic() + environment.settings.changelogIntervalMs
+    await environment.probe?.('changelog written', environment.partition)
+  }
+
+  async #writeChangelog(commit: CommitRecord, sealed: Buffer): Promise<void> {
+    const { environment, rows, writer, signal } = this.#options
+    const changelog = { topic: environment.changelogTopic, partition: environment.partition }
+    const keys = [...this.#lacking]
+    this.#lacking = new Set()
+    try {
+      await writeChangelog(writer, changelog, rows.store, keys, commit, sealed)
+      this.#noLongerLacking = keys
+      this.#changelogOffset = commit.offset
+      environment.observer.onChangelog(keys.length + 1)
+    } catch (thrown) {
+      for (const key of keys) this.#lacking.add(key)
+      if (thrown instanceof LogError && thrown.code === 'WRITER_FENCED') throw thrown
+      // The changelog may lag: a later commit tries again.
+      if (!signal.aborted) environment.observer.onError(ensureError(thrown))
+    }
+  }
+
+  /** A full disk holds the task up until it has room again; nothing is committed past what was written. */
+  async #write(operations: readonly WriteOperation[]): Promise<void> {
+    const { environment, rows, signal } = this.#options
+    for (;;) {
+      try {
+        await rows.store.write(operations)
+        this.#blocked = ''
+        return
+      } catch (thrown) {
+        signal.throwIfAborted()
+        if (!(thrown instanceof StoreError) || thrown.code === 'STORE_CORRUPT') throw thrown
+        this.#blocked = thrown.message
+        environment.observer.onError(thrown)
+        await sleep(environment.clock, RETRY_MS, signal)
+        signal.throwIfAborted()
+        await this.#reopen().catch((failure: unknown) => environment.observer.onError(ensureError(failure)))
+      }
+    }
+  }
+
+  /** A store that met a full disk refuses writes until it is opened anew. */
+  async #reopen(): Promise<void> {
+    const { environment, rows } = this.#options
+    await rows.store.close()
+    const store = await environment.stores.open(environment.storeName, {
+      cacheBytes: environment.settings.blockCacheBytes,
+    })
+    rows.replaceStore(store)
+  }
+}

@@ -1,0 +1,63 @@
+import type { Clock } from '../../common/clock.js'
+import type { StoreProvider } from '../../state-stores/key-value-store.js'
+import type { DeadLetter } from '../ingest/dead-letters.js'
+import type { BlockCodec } from '../journal/block-codec.js'
+import type { JournalWriter } from '../journal/journal-writer.js'
+import type { Log, NewRecord } from '../log/log.js'
+import type { InputRecord, OutputTopic, Processor } from '../processor.js'
+import type { RestoreProgress } from './restore.js'
+import type { TaskState } from './task-state.js'
+
+/** Points of a task's work, in order; a test may stop the task at any of them. */
+export const taskSteps = ['folded', 'outputs acknowledged', 'store written', 'changelog written', 'owner announced'] as const
+export type TaskStep = (typeof taskSteps)[number]
+
+export interface TaskSettings {
+  readonly commitIntervalMs: number
+  readonly changelogIntervalMs: number
+  /** Bytes of decoded rows kept in memory, a task. */
+  readonly rowCacheBytes: number
+  /** Bytes of RocksDB block cache, a task. */
+  readonly blockCacheBytes: number
+}
+
+/** What a task needs around it; everything that touches the outside is here. */
+export interface TaskEnvironment {
+  readonly processor: Processor
+  readonly partition: number
+  readonly partitions: number
+  readonly journalTopic: string
+  readonly changelogTopic: string
+  /** Name of the task's store. */
+  readonly storeName: string
+  /** This process start: who announces itself as owner. */
+  readonly instance: string
+  readonly log: Log
+  readonly clock: Clock
+  readonly stores: StoreProvider
+  readonly codec: BlockCodec
+  readonly settings: TaskSettings
+  /** Writer of a partition of the own journal. */
+  journalWriter(partition: number): JournalWriter
+  /** Sends to an output topic, in order; resolves when acknowledged. */
+  sendOutput(output: OutputTopic, key: string, record: NewRecord): Promise<unknown>
+  sendDeadLetter(letter: DeadLetter, original: InputRecord): Promise<unknown>
+  onAnswer(commandId: string, answer: unknown, offset: number): void
+  readonly observer: TaskObserver
+  /** Tests and simulations: waits here, for ever when the task shall have died there. */
+  probe?(step: TaskStep, partition: number): Promise<void>
+}
+
+/** Metrics and log lines of a task. */
+export interface TaskObserver {
+  onState(state: TaskState, reason: string): void
+  onFolded(entries: number): void
+  onCount(counter: string, label: string): void
+  onCommit(operations: number, durationMs: number): void
+  onChangelog(records: number): void
+  onRestore(progress: RestoreProgress): void
+  onDeadlineFired(): void
+  onEffectPerformed(kind: string, durationMs: number): void
+  onSetAside(reason: string, movedTo: string): void
+  onError(error: Error): void
+}

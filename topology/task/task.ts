@@ -1,0 +1,425 @@
+import { ensureError } from '../../common/errors.js'
+import type { StoreDigest } from '../../state-stores/digest.js'
+import { EngineError } from '../errors.js'
+import type { JournalEntry } from '../journal/entry.js'
+import type { RecordBatch, TransactionalWriter } from '../log/log.js'
+import { partitionOf } from '../partitioner.js'
+import type { EventPosition, IndexEntry, Processor, Reads, Table } from '../processor.js'
+import { Committer } from './committer.js'
+import { Effects } from './effects.js'
+import type { TaskEnvironment } from './environment.js'
+import { Folder } from './folder.js'
+import type { Consequence } from './folder.js'
+import { openTaskStore } from './open-store.js'
+import { findOriginal } from './original.js'
+import { RowStore } from './row-store.js'
+import { scanIndex } from './row-scan.js'
+import { engineTables } from './table-runtime.js'
+import type { OwedRow } from './table-runtime.js'
+import { isValidTransition } from './task-state.js'
+import type { TaskState } from './task-state.js'
+import { Timers } from './timers.js'
+
+/** Entries folded without giving way to others. */
+const SEGMENT_ENTRIES = 250
+
+interface FoldItem {
+  readonly entry: JournalEntry
+  readonly position: EventPosition
+  readonly timestamp: number
+  readonly reads: Reads
+}
+
+type Answer = Extract<Consequence, { kind: 'answer' }>
+
+/** The parts of a task that is open. */
+interface Parts {
+  readonly writer: TransactionalWriter
+  readonly rows: RowStore
+  readonly folder: Folder
+  readonly committer: Committer
+  readonly timers: Timers
+  readonly effects: Effects
+}
+
+/** One partition of one domain: its journal, its rows, its outputs. The only writer of its store and changelog. */
+export class Task {
+  readonly #environment: TaskEnvironment
+  readonly #stop = new AbortController()
+  #state: TaskState = 'CREATED'
+  #failure = ''
+  #parts: Parts | undefined
+  /** Next journal offset to fold. */
+  #offset = 0
+  #inRecord = false
+  #consequences: Consequence[] = []
+  #waiters: { readonly offset: number; resolve(): void }[] = []
+  /** Journal offset to be reached before the owner announces itself; none: it has. */
+  #announceAt: number | undefined
+  /** Monotonic time at which the store was last known to stand at the journal's end. */
+  #atEndSince: number | undefined
+  /** Monotonic time at which the last stamp was folded. */
+  #stampSeenAt = 0
+
+  constructor(environment: TaskEnvironment) {
+    this.#environment = environment
+  }
+
+  get state(): TaskState {
+    return this.#state
+  }
+  /** Why the task failed or cannot commit; empty when all is well. */
+  get trouble(): string {
+    return this.#failure || (this.#parts?.committer.blocked ?? '')
+  }
+  get processor(): Processor {
+    return this.#environment.processor
+  }
+  get partition(): number {
+    return this.#environment.partition
+  }
+  get offset(): number {
+    return this.#offset
+  }
+  get committedOffset(): number {
+    return this.#parts?.committer.committedOffset ?? 0
+  }
+  /** The store's digests as of the last commit begun. */
+  get digest(): StoreDigest {
+    return this.#open().committer.digest
+  }
+  get rows(): RowStore {
+    return this.#open().rows
+  }
+  get folder(): Folder {
+    return this.#open().folder
+  }
+  get owedEffects(): number {
+    return this.#parts?.rows.state(engineTables.owed as unknown as Table<unknown>).resident?.size ?? 0
+  }
+  /** Keys that the changelog does not hold yet. */
+  get changelogLag(): number {
+    return this.#parts?.committer.lackingKeys ?? 0
+  }
+  /** ms since the store was last known to stand at the journal's end. */
+  get stalenessMs(): number {
+    const { clock } = this.#environment
+    return this.#atEndSince === undefined ? Number.MAX_SAFE_INTEGER : clock.monotonic() - this.#atEndSince
+  }
+
+  /** Fences the former owner, opens or rebuilds the store; answers the journal offset to go on from. */
+  async open(): Promise<number> {
+    const { log, journalTopic, partition } = this.#environment
+    this.#transition('RESTORING', 'assigned')
+    try {
+      const writer = await log.writer(`${journalTopic}-${partition}`)
+      this.#parts = await this.#build(writer)
+      const { end } = await log.offsets({ topic: journalTopic, partition })
+      this.#announceAt = end
+      this.#transition('RUNNING', `store at offset ${this.#offset}, journal ends at ${end}`)
+      this.#announceWhenCaughtUp()
+      return this.#offset
+    } catch (thrown) {
+      this.fail(ensureError(thrown))
+      throw thrown
+    }
+  }
+
+  /** Folds a batch of journal records; resolves when folded (not when committed). */
+  async process(batch: RecordBatch): Promise<void> {
+    if (!this.#isRunning()) return
+    await this.#processRecords(batch)
+    if (batch.next >= batch.end) this.#atEndSince = this.#environment.clock.monotonic()
+    this.#announceWhenCaughtUp()
+    this.#open().committer.schedule()
+  }
+
+  /** The store stands at the journal's end: nothing was there to read. */
+  reachedEnd(): void {
+    this.#atEndSince = this.#environment.clock.monotonic()
+  }
+
+  /** Resolves when the record at `offset` is folded, or the task has stopped. */
+  whenFolded(offset: number): Promise<void> {
+    if (this.#offset > offset || !this.#isRunning()) return Promise.resolve()
+    return new Promise((resolve) => this.#waiters.push({ offset, resolve }))
+  }
+
+  /** Commits what is folded by now; resolves when it is in the store (and, when asked, in the changelog). */
+  commit(options: { readonly changelog: boolean }): Promise<void> {
+    return this.#open().committer.commit(options)
+  }
+
+  /** Commits, writes the changelog, closes. Without `commit` it drops what is not committed, as a crash does. */
+  async close(options: { readonly commit: boolean } = { commit: true }): Promise<void> {
+    if (this.#state === 'CLOSED') return
+    const parts = this.#parts
+    await parts?.timers.stop()
+    await parts?.effects.stop()
+    if (options.commit && this.#isRunning()) await parts?.committer.commit({ changelog: true })
+    this.#stop.abort()
+    this.#transition('CLOSED', options.commit ? 'revoked or stopping' : 'dropped')
+    await parts?.committer.stop()
+    await parts?.writer.close()
+    await parts?.rows.store.close()
+    this.#wake()
+  }
+
+  /** Stops for good, keeping the reason. */
+  fail(error: Error): void {
+    if (this.#state === 'CLOSED' || this.#state === 'FAILED') return
+    this.#failure = error.message
+    this.#environment.observer.onError(error)
+    this.#stop.abort()
+    this.#transition('FAILED', error.message)
+    void this.#parts?.timers.stop()
+    void this.#parts?.effects.stop()
+    this.#wake()
+  }
+
+  async #build(writer: TransactionalWriter): Promise<Parts> {
+    const environment = this.#environment
+    const { processor, partition, clock, observer } = environment
+    const opened = await openTaskStore(environment)
+    const rows = new RowStore(opened.store, processor.tables, environment.settings.rowCacheBytes)
+    await rows.loadResident()
+    const { offset, incarnation, time, epoch, foldVersion, settings } = opened.commit
+    this.#offset = offset
+    this.#stampSeenAt = clock.monotonic()
+    const folder = new Folder(
+      {
+        processor,
+        partition,
+        journal: environment.journalTopic,
+        rows,
+        onConsequence: (consequence) => this.#consequences.push(consequence),
+        onCount: (counter, label) => observer.onCount(counter, label),
+      },
+      { time, epoch, foldVersion, settings },
+    )
+    const committer = new Committer({
+      environment,
+      opened,
+      rows,
+      writer,
+      signal: this.#stop.signal,
+      commitRecord: () => ({ ...folder.state, offset: this.#offset, incarnation }),
+      isAtRecordBoundary: () => !this.#inRecord,
+      onFailed: (error) => this.fail(error),
+    })
+    await committer.open()
+    const timers = new Timers({
+      clock,
+      rows,
+      writer: environment.journalWriter(partition),
+      journalTime: () => folder.state.time + clock.monotonic() - this.#stampSeenAt,
+      epoch: () => folder.state.epoch,
+      onError: (error) => observer.onError(error),
+    })
+    const effects = new Effects({
+      clock,
+      effectors: processor.effectors,
+      writer: environment.journalWriter(partition),
+      onPerformed: (kind, durationMs) => observer.onEffectPerformed(kind, durationMs),
+      onError: (error) => observer.onError(error),
+    })
+    return { writer, rows, folder, committer, timers, effects }
+  }
+
+  /** Folds record by record, in segments that give way to others; an event that needs a scan is a segment of its own. */
+  async #processRecords(batch: RecordBatch): Promise<void> {
+    const { folder, committer } = this.#open()
+    let segment: FoldItem[] = []
+    let reached = this.#offset
+    const flush = async (): Promise<void> => {
+      if (segment.length > 0) await this.#fold(segment)
+      segment = []
+    }
+    const endOfRecords = async (): Promise<void> => {
+      this.#inRecord = false
+      this.#advance(reached)
+      committer.atRecordBoundary()
+      await committer.makeRoom()
+    }
+    for (const record of batch.records) {
+      if (record.offset < this.#offset || record.value === null) continue
+      let index = 0
+      for (const entry of this.#decode(record.value, record.offset)) {
+        const reads = folder.reads(entry)
+        if (reads.scan !== undefined || segment.length >= SEGMENT_ENTRIES) await flush()
+        this.#inRecord = true
+        segment.push({ entry, position: { offset: record.offset, index: index++ }, timestamp: record.timestamp, reads })
+        if (reads.scan !== undefined) await flush()
+      }
+      reached = record.offset + 1
+      if (segment.length >= SEGMENT_ENTRIES) {
+        await flush()
+        await endOfRecords()
+      }
+    }
+    await flush()
+    reached = Math.max(reached, batch.next)
+    await endOfRecords()
+  }
+
+  async #fold(segment: readonly FoldItem[]): Promise<void> {
+    const { rows, folder, timers } = this.#open()
+    const references = segment.flatMap(({ reads }) => reads.rows)
+    const scan = segment[0]?.reads.scan
+    let scanned: readonly IndexEntry[] = []
+    if (scan !== undefined) {
+      const pages = scanIndex(rows, rows.state(scan.table), scan.index, scan.range)
+      for await (const page of pages) scanned = [...scanned, ...page]
+      references.push(...(scan.thenRows?.(scanned) ?? []))
+    }
+    await rows.load(references)
+    for (const { entry, position, timestamp } of segment) folder.fold(entry, position, timestamp, scanned)
+    rows.endSegment()
+    this.#stampSeenAt = this.#environment.clock.monotonic()
+    this.#environment.observer.onFolded(segment.length)
+    const consequences = this.#consequences
+    this.#consequences = []
+    const armed = this.#follow(consequences)
+    timers.folded(armed)
+    await this.#environment.probe?.('folded', this.partition)
+  }
+
+  /** Sends what folds have made; the next commit waits for the acknowledgements, and so do answers. */
+  #follow(consequences: readonly Consequence[]): number {
+    const { committer, timers, effects } = this.#open()
+    const outputs: Promise<unknown>[] = []
+    const answers: Answer[] = []
+    let armed = Number.POSITIVE_INFINITY
+    for (const consequence of consequences) {
+      switch (consequence.kind) {
+        case 'output':
+          outputs.push(this.#environment.sendOutput(consequence.output, consequence.key, consequence.record))
+          break
+        case 'send':
+          outputs.push(this.#send(consequence))
+          break
+        case 'deadLetter':
+          outputs.push(this.#sendDeadLetter(consequence))
+          break
+        case 'answer':
+          answers.push(consequence)
+          break
+        case 'request':
+          effects.requested(consequence.effect)
+          break
+        case 'settled':
+          effects.settled(consequence.effectId)
+          break
+        case 'armed':
+          armed = Math.min(armed, consequence.due)
+          break
+        case 'fired':
+          timers.fired(consequence)
+          this.#environment.observer.onDeadlineFired()
+          break
+        case 'owner':
+          this.#ownerRead(consequence.owner.instance)
+          break
+        case 'failed':
+          this.#environment.observer.onError(consequence.error)
+          break
+      }
+    }
+    const tell = (): void => {
+      for (const { commandId, answer, offset } of answers) this.#environment.onAnswer(commandId, answer, offset)
+    }
+    if (outputs.length === 0) {
+      tell()
+    } else {
+      const acknowledged = Promise.all(outputs)
+      committer.addOutputs(acknowledged)
+      acknowledged.then(tell, (thrown: unknown) => this.fail(ensureError(thrown)))
+    }
+    return armed
+  }
+
+  async #send({ key, event, source }: Extract<Consequence, { kind: 'send' }>): Promise<void> {
+    const { partitions, journalWriter } = this.#environment
+    const targets = key === null ? Array.from({ length: partitions }, (_, i) => i) : [partitionOf(key, partitions)]
+    await Promise.all(targets.map((target) => journalWriter(target).append([{ kind: 'event', event, source }])))
+  }
+
+  async #sendDeadLetter({ problem, position }: Extract<Consequence, { kind: 'deadLetter' }>): Promise<void> {
+    const { letter, original } = await findOriginal(this.#environment, problem, position)
+    await this.#environment.sendDeadLetter(letter, original)
+  }
+
+  #ownerRead(instance: string): void {
+    const { timers, effects, rows } = this.#open()
+    if (instance === this.#environment.instance) {
+      if (this.#state === 'LIVE') return
+      this.#transition('LIVE', `epoch ${this.folder.state.epoch}`)
+      timers.start()
+      const owed = rows.state(engineTables.owed as unknown as Table<unknown>).resident ?? []
+      effects.start([...owed].map(([id, row]) => ({ id, ...(row as OwedRow) })))
+    } else if (this.#state === 'LIVE') {
+      this.#transition('RUNNING', `a newer owner was read: ${instance}`)
+      void timers.stop()
+      void effects.stop()
+    }
+  }
+
+  /** Announces itself once the journal is folded up to where it ended at the start. */
+  #announceWhenCaughtUp(): void {
+    if (this.#announceAt === undefined || this.#offset < this.#announceAt) return
+    this.#announceAt = undefined
+    const { processor, instance, partition, journalWriter, probe } = this.#environment
+    const announcement = {
+      kind: 'owner',
+      epoch: this.folder.state.epoch + 1,
+      foldVersion: processor.foldVersion,
+      settings: JSON.stringify(processor.settings),
+      preloaded: false,
+      instance,
+    } as const
+    journalWriter(partition)
+      .append([announcement])
+      .then(() => probe?.('owner announced', partition))
+      .catch((thrown: unknown) => this.fail(ensureError(thrown)))
+  }
+
+  #decode(value: Buffer, offset: number): readonly JournalEntry[] {
+    try {
+      return this.#environment.codec.decode(value)
+    } catch (thrown) {
+      // A foreign record in a journal changes nothing: said loudly, and left where it is.
+      const { journalTopic, partition, observer } = this.#environment
+      observer.onError(
+        new EngineError('BLOCK_UNREADABLE', `journal ${journalTopic}/${partition}/${offset} is skipped: ${ensureError(thrown).message}`),
+      )
+      return []
+    }
+  }
+
+  #advance(next: number): void {
+    this.#offset = Math.max(this.#offset, next)
+    if (this.#waiters.length === 0) return
+    const done = this.#waiters.filter((waiter) => waiter.offset < this.#offset)
+    this.#waiters = this.#waiters.filter((waiter) => waiter.offset >= this.#offset)
+    for (const waiter of done) waiter.resolve()
+  }
+
+  #wake(): void {
+    for (const waiter of this.#waiters.splice(0)) waiter.resolve()
+  }
+
+  #isRunning(): boolean {
+    return this.#state === 'RUNNING' || this.#state === 'LIVE'
+  }
+
+  #open(): Parts {
+    if (this.#parts === undefined) throw new EngineError('TASK_NOT_RUNNING', `task ${this.processor.name}/${this.partition} is not open`)
+    return this.#parts
+  }
+
+  #transition(to: TaskState, reason: string): void {
+    if (!isValidTransition(this.#state, to)) throw new Error(`a task cannot go from ${this.#state} to ${to}`)
+    this.#state = to
+    this.#environment.observer.onState(to, reason)
+  }
+}
