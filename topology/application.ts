@@ -1,0 +1,371 @@
+import type { Clock } from '../common/clock.js'
+import { ensureError } from '../common/errors.js'
+import type { StoreProvider } from '../state-stores/key-value-store.js'
+import { deadLetterPartition, deadLetterRecord } from './ingest/dead-letters.js'
+import type { DeadLetter } from './ingest/dead-letters.js'
+import { ingest } from './ingest/ingest.js'
+import type { Route } from './ingest/ingest.js'
+import { blockCodec } from './journal/block-codec.js'
+import type { BlockCodec } from './journal/block-codec.js'
+import { journalWriter } from './journal/journal-writer.js'
+import type { JournalWriter } from './journal/journal-writer.js'
+import type { GroupMember, Log, RecordBatch, TopicPartition } from './log/log.js'
+import { names } from './names.js'
+import type { EngineObserver } from './observer.js'
+import { partitionOf } from './partitioner.js'
+import { pendingCommands } from './pending-commands.js'
+import type { PendingCommands } from './pending-commands.js'
+import type { EventPosition, InputRecord, JournalEvent, Processor, Query } from './processor.js'
+import { answerQuery } from './queries.js'
+import type { CommandOptions, CommandResult, Demand, IngestEvent, Position, QueryResult, Readiness, Streams } from './streams.js'
+import type { TaskEnvironment } from './task/environment.js'
+import { Task } from './task/task.js'
+import { inputTopics, ownTopics } from './topics.js'
+import { topicWriters } from './topic-writers.js'
+import type { TopicWriters } from './topic-writers.js'
+
+export interface ApplicationOptions {
+  readonly applicationId: string
+  /** Names this process start; never given before. */
+  readonly instance: string
+  readonly processors: readonly Processor[]
+  readonly log: Log
+  readonly stores: StoreProvider
+  readonly clock: Clock
+  readonly partitions: number
+  readonly commitIntervalMs: number
+  readonly changelogIntervalMs: number
+  readonly journalRetentionMs: number
+  /** Bytes of state kept in memory, all tasks together. */
+  readonly stateCacheBytes: number
+  readonly createInputTopics: boolean
+  readonly observer: EngineObserver
+  readonly probe?: TaskEnvironment['probe']
+}
+
+/** What the engine needs of a domain besides its processor. */
+interface Domain {
+  readonly processor: Processor
+  readonly journalTopic: string
+  readonly codec: BlockCodec
+  readonly writers: readonly JournalWriter[]
+  readonly tasks: Map<number, Task>
+}
+
+/** The running topology: one member of the group, with the tasks and inputs assigned to it. */
+export class Application implements Streams {
+  readonly #options: ApplicationOptions
+  readonly #domains = new Map<string, Domain>()
+  readonly #journals = new Map<string, Domain>()
+  readonly #routes = new Map<string, Route>()
+  readonly #commands: PendingCommands
+  readonly #topicWriters: TopicWriters
+  /** Where inputs ended at the start: before that is read the application is not ready. */
+  readonly #inputTargets = new Map<string, number>()
+  #member: GroupMember | undefined
+  #isStopping = false
+
+  constructor(options: ApplicationOptions) {
+    this.#options = options
+    const { applicationId, processors, log, clock, partitions, instance, observer } = options
+    this.#commands = pendingCommands(clock)
+    this.#topicWriters = topicWriters(log, clock, (topic, error) => observer.onError(`append to ${topic}`, error))
+    for (const processor of processors) {
+      const journalTopic = names.journal(applicationId, processor.name)
+      const codec = blockCodec(processor.events)
+      const writers = Array.from({ length: partitions }, (_, partition) =>
+        journalWriter({
+          log,
+          clock,
+          topic: journalTopic,
+          partition,
+          codec,
+          source: `http/${instance}`,
+          onRetry: (error) => observer.onError(`append to ${journalTopic}/${partition}`, error),
+        }),
+      )
+      const domain: Domain = { processor, journalTopic, codec, writers, tasks: new Map() }
+      this.#domains.set(processor.name, domain)
+      this.#journals.set(journalTopic, domain)
+    }
+  }
+
+  get processors(): readonly Processor[] {
+    return this.#options.processors
+  }
+  get log(): Log {
+    return this.#options.log
+  }
+  /** The tasks of this instance. */
+  get tasks(): readonly Task[] {
+    return [...this.#domains.values()].flatMap((domain) => [...domain.tasks.values()])
+  }
+
+  journal(domain: string): { readonly topic: string; readonly partitions: number } {
+    return { topic: this.#domain(domain).journalTopic, partitions: this.#options.partitions }
+  }
+
+  /** Codec of a journal topic, for reading it decoded; undefined for other topics. */
+  codecOf(topic: string): BlockCodec | undefined {
+    return this.#journals.get(topic)?.codec
+  }
+
+  /** Creates the topics, joins the group, opens what is assigned. Errors: those of log and stores. */
+  async start(): Promise<void> {
+    const { log, processors, partitions, createInputTopics, applicationId, observer } = this.#options
+    await log.createTopics(ownTopics(processors, this.#options))
+    if (createInputTopics) await log.createTopics(inputTopics(processors, partitions))
+    for (const processor of processors) {
+      for (const input of processor.inputs) await this.#addRoute(processor, input)
+    }
+    this.#member = await log.join({
+      group: applicationId,
+      topics: [...this.#routes.keys(), ...this.#journals.keys()],
+      listener: {
+        onAssigned: (assigned) => this.#assigned(assigned),
+        onRevoked: (revoked) => this.#revoked(revoked),
+        onBatch: (batch) => this.#process(batch),
+        onGap: (gap) => observer.onGap(gap),
+        onError: (error) => observer.onError('consumer', error),
+      },
+    })
+  }
+
+  /** Drains: leaves the group, commits and closes the tasks. */
+  async stop(): Promise<void> {
+    this.#isStopping = true
+    await this.#member?.leave()
+    await Promise.all(this.tasks.map((task) => task.close()))
+    this.#commands.stop()
+    this.#topicWriters.stop()
+    for (const { writers } of this.#domains.values()) for (const writer of writers) writer.stop()
+  }
+
+  async query<Arguments, Result>(
+    domain: string,
+    query: Query<Arguments, Result>,
+    key: string,
+    args: Arguments,
+    demand: Demand = {},
+  ): Promise<QueryResult<Result>> {
+    return this.queryPartition(domain, query, partitionOf(key, this.#options.partitions), args, demand)
+  }
+
+  async queryPartition<Arguments, Result>(
+    domain: string,
+    query: Query<Arguments, Result>,
+    partition: number,
+    args: Arguments,
+    demand: Demand = {},
+  ): Promise<QueryResult<Result>> {
+    const { log, clock } = this.#options
+    const { journalTopic, tasks } = this.#domain(domain)
+    const task = this.#isStopping ? 'stopping' : tasks.get(partition)
+    return answerQuery({ log, clock, journalTopic, partition }, task, query, args, demand)
+  }
+
+  async queryAll<Arguments, Result>(
+    domain: string,
+    query: Query<Arguments, Result>,
+    args: Arguments,
+    demand: Demand = {},
+  ): Promise<readonly QueryResult<Result>[]> {
+    const partitions = Array.from({ length: this.#options.partitions }, (_, partition) => partition)
+    return Promise.all(partitions.map((partition) => this.queryPartition(domain, query, partition, args, demand)))
+  }
+
+  async ingest(domain: string, events: readonly IngestEvent[]): Promise<readonly (Position & EventPosition)[]> {
+    const { journalTopic, writers } = this.#domain(domain)
+    const byPartition = new Map<number, number[]>()
+    for (const [at, { key }] of events.entries()) {
+      const partition = partitionOf(key, writers.length)
+      const places = byPartition.get(partition)
+      if (places === undefined) byPartition.set(partition, [at])
+      else places.push(at)
+    }
+    const positions: (Position & EventPosition)[] = []
+    await Promise.all(
+      [...byPartition].map(async ([partition, places]) => {
+        const entries = places.map((at) => {
+          const { event, original } = events[at] as IngestEvent
+          return { kind: 'event' as const, event, ...(original !== null && { original }) }
+        })
+        const appended = (await writers[partition]?.append(entries)) ?? []
+        for (const [i, at] of places.entries()) {
+          positions[at] = { topic: journalTopic, partition, ...(appended[i] as EventPosition) }
+        }
+      }),
+    )
+    return positions
+  }
+
+  async command<Answer>(
+    domain: string,
+    to: { readonly key: string } | { readonly partition: number },
+    event: JournalEvent,
+    { commandId, actor, reason, timeoutMs }: CommandOptions,
+  ): Promise<CommandResult<Answer>> {
+    const { journalTopic, writers, tasks } = this.#domain(domain)
+    const partition = 'partition' in to ? to.partition : partitionOf(to.key, writers.length)
+    const writer = writers[partition]
+    if (this.#isStopping || writer === undefined || tasks.get(partition)?.state !== 'LIVE') {
+      const message = this.#isStopping ? 'the service is stopping' : `partition ${partition} of ${domain} has no live owner yet`
+      return { ok: false, reason: 'unavailable', message, retryAfterMs: 1000 }
+    }
+    const waiting = this.#commands.wait(commandId, timeoutMs)
+    try {
+      const optional = { ...(actor !== undefined && { actor }), ...(reason !== undefined && { reason }) }
+      await writer.append([{ kind: 'event', event, commandId, ...optional }])
+    } catch (thrown) {
+      return { ok: false, reason: 'unavailable', message: ensureError(thrown).message, retryAfterMs: 1000 }
+    }
+    const answered = await waiting
+    if (answered === undefined) {
+      const message = `no answer within ${timeoutMs} ms: the outcome is open; repeat the request with Idempotency-Key ${commandId}`
+      return { ok: false, reason: 'outcomeOpen', message, retryAfterMs: 1000 }
+    }
+    return { ok: true, answer: answered.answer as Answer, position: { topic: journalTopic, partition, offset: answered.offset } }
+  }
+
+  readiness(): Readiness {
+    const reasons: string[] = []
+    if (this.#isStopping) reasons.push('the service is stopping')
+    if (this.#member === undefined) reasons.push('not yet a member of the group')
+    for (const { processor, tasks } of this.#domains.values()) {
+      const notLive = [...tasks.values()].filter((task) => task.state !== 'LIVE')
+      for (const task of notLive.filter((candidate) => candidate.trouble !== '')) {
+        reasons.push(`task ${processor.name}/${task.partition}: ${task.trouble}`)
+      }
+      const starting = notLive.filter((task) => task.trouble === '')
+      if (starting.length > 0) reasons.push(`${processor.name}: ${starting.length} of ${tasks.size} tasks are not live yet`)
+      for (const task of tasks.values()) {
+        if (task.state === 'LIVE' && task.trouble !== '') reasons.push(`task ${processor.name}/${task.partition}: ${task.trouble}`)
+      }
+    }
+    for (const [partition, target] of this.#inputTargets) {
+      reasons.push(`input ${partition} is not yet read up to offset ${target}, where it ended at the start`)
+    }
+    return { ready: reasons.length === 0, reasons: reasons.slice(0, 20) }
+  }
+
+  async #addRoute(processor: Processor, input: Processor['inputs'][number]): Promise<void> {
+    const { log } = this.#options
+    const topic = await log.topic(input.topic)
+    if (topic === undefined) return
+    this.#routes.set(input.topic, { processor, input, incarnation: topic.incarnation })
+    for (let partition = 0; partition < topic.partitions; partition++) {
+      const { end } = await log.offsets({ topic: input.topic, partition })
+      if (end > 0) this.#inputTargets.set(`${input.topic}/${partition}`, end)
+    }
+  }
+
+  async #assigned(assigned: readonly TopicPartition[]): Promise<(TopicPartition & { offset: number })[]> {
+    const starts = await Promise.all(
+      assigned.map(async (partition) => {
+        const domain = this.#journals.get(partition.topic)
+        if (domain === undefined) return undefined
+        const task = new Task(this.#environment(domain, partition.partition))
+        domain.tasks.set(partition.partition, task)
+        return { ...partition, offset: await task.open() }
+      }),
+    )
+    return starts.filter((start) => start !== undefined)
+  }
+
+  async #revoked(revoked: readonly TopicPartition[]): Promise<void> {
+    await Promise.all(
+      revoked.map(async ({ topic, partition }) => {
+        const domain = this.#journals.get(topic)
+        await domain?.tasks.get(partition)?.close()
+        domain?.tasks.delete(partition)
+      }),
+    )
+  }
+
+  async #process(batch: RecordBatch): Promise<void> {
+    const domain = this.#journals.get(batch.topic)
+    if (domain !== undefined) return domain.tasks.get(batch.partition)?.process(batch)
+    const route = this.#routes.get(batch.topic)
+    if (route === undefined) return undefined
+    const { observer, clock, partitions } = this.#options
+    await ingest(
+      {
+        clock,
+        partitions,
+        journalWriter: (name, partition) => this.#writer(this.#domain(name), partition),
+        sendDeadLetter: (letter, original) => this.#sendDeadLetter(letter, original),
+        onDecoded: (topic, result, reason) => observer.onDecoded(topic, result, reason),
+      },
+      route,
+      batch,
+    )
+    await this.#member?.commit(batch, { offset: batch.next, metadata: '' })
+    const name = `${batch.topic}/${batch.partition}`
+    if (batch.next >= (this.#inputTargets.get(name) ?? Number.POSITIVE_INFINITY)) this.#inputTargets.delete(name)
+    return undefined
+  }
+
+  #environment(domain: Domain, partition: number): TaskEnvironment {
+    const { processor, journalTopic, codec } = domain
+    const { applicationId, instance, log, clock, stores, partitions, observer, stateCacheBytes, probe } = this.#options
+    const tasks = partitions * this.#options.processors.length
+    return {
+      processor,
+      partition,
+      partitions,
+      journalTopic,
+      changelogTopic: names.changelog(applicationId, processor.store),
+      storeName: names.taskStore(processor.name, partition),
+      instance,
+      log,
+      clock,
+      stores,
+      codec,
+      settings: {
+        commitIntervalMs: this.#options.commitIntervalMs,
+        changelogIntervalMs: this.#options.changelogIntervalMs,
+        rowCacheBytes: Math.floor((stateCacheBytes * 3) / 4 / tasks),
+        blockCacheBytes: Math.floor(stateCacheBytes / 4 / tasks),
+      },
+      journalWriter: (target) => this.#writer(domain, target),
+      sendOutput: (output, key, record) => {
+        observer.onOutput(output.topic)
+        return this.#topicWriters.append(output.topic, partitionOf(key, partitions), record)
+      },
+      sendDeadLetter: (letter, original) => this.#sendDeadLetter(letter, original),
+      onAnswer: (commandId, answer, offset) => this.#commands.answered(commandId, answer, offset),
+      observer: {
+        onState: (state, reason) => observer.onTaskState(processor.name, partition, state, reason),
+        onFolded: (entries) => observer.onFolded(processor.name, partition, entries),
+        onCount: (counter, label) => observer.onCount(processor.name, counter, label),
+        onCommit: (operations, durationMs) => observer.onCommit(processor.name, partition, operations, durationMs),
+        onChangelog: (records) => observer.onChangelog(processor.name, partition, records),
+        onRestore: (progress) => observer.onRestore(processor.name, partition, progress),
+        onDeadlineFired: () => observer.onDeadlineFired(processor.name),
+        onEffectPerformed: (kind, durationMs) => observer.onEffectPerformed(processor.name, kind, durationMs),
+        onSetAside: (reason, movedTo) => observer.onSetAside(processor.name, partition, reason, movedTo),
+        onError: (error) => observer.onError(`task ${processor.name}/${partition}`, error),
+      },
+      ...(probe && { probe }),
+    }
+  }
+
+  async #sendDeadLetter(letter: DeadLetter, original: InputRecord): Promise<void> {
+    const { applicationId, partitions, observer } = this.#options
+    observer.onDeadLetter(letter.topic, letter.code)
+    const partition = deadLetterPartition(letter, partitions)
+    await this.#topicWriters.append(names.deadLetters(applicationId), partition, deadLetterRecord(letter, original))
+  }
+
+  #writer(domain: Domain, partition: number): JournalWriter {
+    const writer = domain.writers[partition]
+    if (writer === undefined) throw new Error(`${domain.journalTopic} has no partition ${partition}`)
+    return writer
+  }
+
+  #domain(name: string): Domain {
+    const domain = this.#domains.get(name)
+    if (domain === undefined) throw new Error(`there is no processor ${name}`)
+    return domain
+  }
+}

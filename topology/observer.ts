@@ -1,0 +1,43 @@
+import type { TopicPartition } from './log/log.js'
+import type { RestoreProgress } from './task/restore.js'
+import type { TaskState } from './task/task-state.js'
+
+/** What happens inside the engine, for metrics and the log; every call is cheap and never throws. */
+export interface EngineObserver {
+  onTaskState(domain: string, partition: number, state: TaskState, reason: string): void
+  onFolded(domain: string, partition: number, entries: number): void
+  /** A counter of the processor, or the engine's `repeated`. */
+  onCount(domain: string, counter: string, label: string): void
+  onCommit(domain: string, partition: number, operations: number, durationMs: number): void
+  onChangelog(domain: string, partition: number, records: number): void
+  onRestore(domain: string, partition: number, progress: RestoreProgress): void
+  onDeadlineFired(domain: string): void
+  onEffectPerformed(domain: string, kind: string, durationMs: number): void
+  onSetAside(domain: string, partition: number, reason: string, movedTo: string): void
+  /** A record of an input topic was accepted, skipped or rejected (with the reason). */
+  onDecoded(topic: string, result: string, reason: string): void
+  onDeadLetter(topic: string, code: string): void
+  onOutput(topic: string): void
+  /** Records were deleted before they were read. */
+  onGap(gap: TopicPartition & { readonly from: number; readonly to: number }): void
+  /** Something failed and is tried again, or stopped; `where` names it. */
+  onError(where: string, error: Error): void
+}
+
+/** For tests and replays. */
+export const silentObserver: EngineObserver = {
+  onTaskState: () => undefined,
+  onFolded: () => undefined,
+  onCount: () => undefined,
+  onCommit: () => undefined,
+  onChangelog: () => undefined,
+  onRestore: () => undefined,
+  onDeadlineFired: () => undefined,
+  onEffectPerformed: () => undefined,
+  onSetAside: () => undefined,
+  onDecoded: () => undefined,
+  onDeadLetter: () => undefined,
+  onOutput: () => undefined,
+  onGap: () => undefined,
+  onError: () => undefined,
+}

@@ -1,0 +1,36 @@
+import type { Clock } from '../common/clock.js'
+
+/** Callers that wait for what a command's fold says. */
+export interface PendingCommands {
+  /** Resolves with the answer, or undefined when `timeoutMs` have gone by. */
+  wait(commandId: string, timeoutMs: number): Promise<{ readonly answer: unknown; readonly offset: number } | undefined>
+  answered(commandId: string, answer: unknown, offset: number): void
+  /** Ends all waiting, unanswered. */
+  stop(): void
+}
+
+export function pendingCommands(clock: Clock): PendingCommands {
+  type Resolve = (answered: { readonly answer: unknown; readonly offset: number } | undefined) => void
+  const waiting = new Map<string, Set<Resolve>>()
+  return {
+    wait: (commandId, timeoutMs) =>
+      new Promise((resolve) => {
+        const callers = waiting.get(commandId) ?? new Set()
+        waiting.set(commandId, callers)
+        const done: Resolve = (answered) => {
+          cancel()
+          callers.delete(done)
+          if (callers.size === 0) waiting.delete(commandId)
+          resolve(answered)
+        }
+        const cancel = clock.setTimer(() => done(undefined), timeoutMs)
+        callers.add(done)
+      }),
+    answered(commandId, answer, offset) {
+      for (const done of [...(waiting.get(commandId) ?? [])]) done({ answer, offset })
+    },
+    stop() {
+      for (const callers of [...waiting.values()]) for (const done of [...callers]) done(undefined)
+    },
+  }
+}
