@@ -17,7 +17,16 @@ import { pendingCommands } from './pending-commands.js'
 import type { PendingCommands } from './pending-commands.js'
 import type { EventPosition, InputRecord, JournalEvent, Processor, Query } from './processor.js'
 import { answerQuery } from './queries.js'
-import type { CommandOptions, CommandResult, Demand, IngestEvent, Position, QueryResult, Readiness, Streams } from './streams.js'
+import type {
+  CommandOptions,
+  CommandResult,
+  Demand,
+  IngestEvent,
+  Position,
+  QueryResult,
+  Readiness,
+  Streams,
+} from './streams.js'
 import type { TaskEnvironment } from './task/environment.js'
 import { Task } from './task/task.js'
 import { inputTopics, ownTopics } from './topics.js'
@@ -209,7 +218,9 @@ export class Application implements Streams {
     const partition = 'partition' in to ? to.partition : partitionOf(to.key, writers.length)
     const writer = writers[partition]
     if (this.#isStopping || writer === undefined || tasks.get(partition)?.state !== 'LIVE') {
-      const message = this.#isStopping ? 'the service is stopping' : `partition ${partition} of ${domain} has no live owner yet`
+      const message = this.#isStopping
+        ? 'the service is stopping'
+        : `partition ${partition} of ${domain} has no live owner yet`
       return { ok: false, reason: 'unavailable', message, retryAfterMs: 1000 }
     }
     const waiting = this.#commands.wait(commandId, timeoutMs)
@@ -224,7 +235,11 @@ export class Application implements Streams {
       const message = `no answer within ${timeoutMs} ms: the outcome is open; repeat the request with Idempotency-Key ${commandId}`
       return { ok: false, reason: 'outcomeOpen', message, retryAfterMs: 1000 }
     }
-    return { ok: true, answer: answered.answer as Answer, position: { topic: journalTopic, partition, offset: answered.offset } }
+    return {
+      ok: true,
+      answer: answered.answer as Answer,
+      position: { topic: journalTopic, partition, offset: answered.offset },
+    }
   }
 
   readiness(): Readiness {
@@ -237,9 +252,11 @@ export class Application implements Streams {
         reasons.push(`task ${processor.name}/${task.partition}: ${task.trouble}`)
       }
       const starting = notLive.filter((task) => task.trouble === '')
-      if (starting.length > 0) reasons.push(`${processor.name}: ${starting.length} of ${tasks.size} tasks are not live yet`)
+      if (starting.length > 0)
+        reasons.push(`${processor.name}: ${starting.length} of ${tasks.size} tasks are not live yet`)
       for (const task of tasks.values()) {
-        if (task.state === 'LIVE' && task.trouble !== '') reasons.push(`task ${processor.name}/${task.partition}: ${task.trouble}`)
+        if (task.state === 'LIVE' && task.trouble !== '')
+          reasons.push(`task ${processor.name}/${task.partition}: ${task.trouble}`)
       }
     }
     for (const [partition, target] of this.#inputTargets) {

@@ -4,10 +4,15 @@ import type { ErrorTable } from '../common/errors.js'
 export const engineErrors = {
   ROW_NOT_DECLARED: { action: 'A mistake in the processor: declare the row in `reads` or `readsOfDeadline`.' },
   FOLD_FAILED: { action: 'A mistake in the processor: report it with the dead letter; the event changed nothing.' },
-  BLOCK_UNREADABLE: { action: 'A journal record cannot be decoded. Check that nothing else writes to the journal topic.' },
-  CHANGELOG_MISMATCH: { action: 'The changelog does not give the state it sealed; the store is rebuilt from the journal.' },
+  BLOCK_UNREADABLE: {
+    action: 'A journal record cannot be decoded. Check that nothing else writes to the journal topic.',
+  },
+  CHANGELOG_MISMATCH: {
+    action: 'The changelog does not give the state it sealed; the store is rebuilt from the journal.',
+  },
   JOURNAL_GAP: {
-    action: 'The journal no longer reaches back to the newest changelog marker. Restore the journal, or reset the state.',
+    action:
+      'The journal no longer reaches back to the newest changelog marker. Restore the journal, or reset the state.',
   },
   TASK_NOT_RUNNING: { action: 'The task is starting or stopping: ask again.', retryable: true },
 } as const satisfies ErrorTable

@@ -41,7 +41,11 @@ export async function answerQuery<Arguments, Result>(
     const waiting = new AbortController()
     await Promise.race([task.whenFolded(offset), sleep(clock, POSITION_WAIT_MS, waiting.signal)])
     waiting.abort()
-    if (task.offset <= offset) return failure('notUpToPosition', `partition ${partition} stands at offset ${task.offset - 1}, not yet at ${offset}`)
+    if (task.offset <= offset)
+      return failure(
+        'notUpToPosition',
+        `partition ${partition} stands at offset ${task.offset - 1}, not yet at ${offset}`,
+      )
   }
   const offset = task.offset - 1
   if (task.offset >= (await log.offsets({ topic, partition })).end) task.reachedEnd()
@@ -56,7 +60,10 @@ export async function answerQuery<Arguments, Result>(
     const error = ensureError(thrown)
     if (!(error instanceof StoreError)) throw error
     if (error.code === 'STORE_CORRUPT') task.fail(error)
-    return failure(error.code === 'STORE_CLOSED' ? 'stopping' : 'storeFailed', `partition ${partition} cannot be read now`)
+    return failure(
+      error.code === 'STORE_CLOSED' ? 'stopping' : 'storeFailed',
+      `partition ${partition} cannot be read now`,
+    )
   }
 }
 

@@ -41,7 +41,10 @@ export function deadLetterRecord(letter: DeadLetter, original: InputRecord): New
   return {
     key: short ? (original.key?.subarray(0, SHORT_FORM_BYTES) ?? null) : original.key,
     value: short ? (original.value?.subarray(0, SHORT_FORM_BYTES) ?? null) : original.value,
-    headers: [...(short ? headers.filter(([, value]) => value.length <= SHORT_FORM_BYTES).slice(0, 64) : headers), ...errors],
+    headers: [
+      ...(short ? headers.filter(([, value]) => value.length <= SHORT_FORM_BYTES).slice(0, 64) : headers),
+      ...errors,
+    ],
   }
 }
 

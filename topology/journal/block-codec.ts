@@ -160,13 +160,18 @@ export function blockCodec(events: Readonly<Record<string, AvroRecordSchema>>): 
     },
     decode(bytes) {
       if (bytes[0] !== FORMAT_VERSION) {
-        throw new EngineError('BLOCK_UNREADABLE', `journal block has format version ${cut(bytes[0])}, not ${FORMAT_VERSION}`)
+        throw new EngineError(
+          'BLOCK_UNREADABLE',
+          `journal block has format version ${cut(bytes[0])}, not ${FORMAT_VERSION}`,
+        )
       }
       let block: AvroBlock
       try {
         block = type.fromBuffer(bytes.subarray(1)) as AvroBlock
       } catch (thrown) {
-        throw new EngineError('BLOCK_UNREADABLE', `journal block: ${cut(ensureError(thrown).message)}`, { cause: thrown })
+        throw new EngineError('BLOCK_UNREADABLE', `journal block: ${cut(ensureError(thrown).message)}`, {
+          cause: thrown,
+        })
       }
       const entries: JournalEntry[] = []
       for (const entry of block.entries) {
@@ -178,7 +183,12 @@ export function blockCodec(events: Readonly<Record<string, AvroRecordSchema>>): 
 }
 
 function originOf(entry: EventEntry): AvroEntry['origin'] {
-  if (entry.commandId === undefined && entry.effectId === undefined && entry.actor === undefined && entry.reason === undefined) {
+  if (
+    entry.commandId === undefined &&
+    entry.effectId === undefined &&
+    entry.actor === undefined &&
+    entry.reason === undefined
+  ) {
     return null
   }
   return {

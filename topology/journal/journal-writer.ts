@@ -73,7 +73,8 @@ export function journalWriter(options: JournalWriterOptions): JournalWriter {
   return {
     async append(entries) {
       const items = entries.map((entry) => {
-        const own = 'source' in entry && entry.source !== undefined ? entry.source : { source, offset: next++, index: 0 }
+        const own =
+          'source' in entry && entry.source !== undefined ? entry.source : { source, offset: next++, index: 0 }
         return { entry: { ...entry, source: own } as JournalEntry, bytes: sizeOf(entry) }
       })
       const { result, first } = await queue.push(items)

@@ -9,7 +9,13 @@ import type { RestoreProgress } from './restore.js'
 import type { TaskState } from './task-state.js'
 
 /** Points of a task's work, in order; a test may stop the task at any of them. */
-export const taskSteps = ['folded', 'outputs acknowledged', 'store written', 'changelog written', 'owner announced'] as const
+export const taskSteps = [
+  'folded',
+  'outputs acknowledged',
+  'store written',
+  'changelog written',
+  'owner announced',
+] as const
 export type TaskStep = (typeof taskSteps)[number]
 
 export interface TaskSettings {

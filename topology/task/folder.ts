@@ -23,7 +23,12 @@ import type { AnswerRow, SourceRow } from './table-runtime.js'
 export type Consequence =
   | { readonly kind: 'output'; readonly output: OutputTopic; readonly key: string; readonly record: NewRecord }
   /** To one partition of the own journal, or to all. */
-  | { readonly kind: 'send'; readonly key: string | null; readonly event: JournalEvent; readonly source: SourcePosition }
+  | {
+      readonly kind: 'send'
+      readonly key: string | null
+      readonly event: JournalEvent
+      readonly source: SourcePosition
+    }
   | { readonly kind: 'deadLetter'; readonly problem: DeadLetterProblem; readonly position: EventPosition }
   | { readonly kind: 'answer'; readonly commandId: string; readonly answer: unknown; readonly offset: number }
   | { readonly kind: 'request'; readonly effect: EffectRequest }
@@ -101,7 +106,10 @@ export class Folder {
       case 'event': {
         const reads = processor.reads(entry.event)
         if (entry.commandId === undefined) return reads
-        return { ...reads, rows: [...reads.rows, { table: engineTables.answers as Table<unknown>, key: entry.commandId }] }
+        return {
+          ...reads,
+          rows: [...reads.rows, { table: engineTables.answers as Table<unknown>, key: entry.commandId }],
+        }
       }
     }
   }
@@ -299,7 +307,10 @@ class Context implements FoldContext {
     return residentRows(this.#options.rows.state(table as Table<unknown>)) as [string, Row][]
   }
 
-  emit(output: OutputTopic, record: { key: string; value: string | Buffer; headers: readonly (readonly [string, string])[] }): void {
+  emit(
+    output: OutputTopic,
+    record: { key: string; value: string | Buffer; headers: readonly (readonly [string, string])[] },
+  ): void {
     const headers: [string, Buffer][] = [
       ['ce_specversion', Buffer.from('1.0')],
       ['ce_id', Buffer.from(this.#folder.outputId(this.position, this.#outputs++))],

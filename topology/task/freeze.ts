@@ -10,11 +10,7 @@ const EMPTY = Buffer.alloc(0)
  * Turns what folds have changed since the last freeze into the operations of one atomic batch: rows, their index entries,
  * and the keys that the changelog now lacks; moves the rows to `committing` and the digest along.
  */
-export function freeze(
-  tables: readonly TableState[],
-  digest: StoreDigest,
-  lacking: Set<string>,
-): WriteOperation[] {
+export function freeze(tables: readonly TableState[], digest: StoreDigest, lacking: Set<string>): WriteOperation[] {
   const operations: WriteOperation[] = []
   for (const state of tables) {
     const { runtime, current } = state
@@ -68,7 +64,8 @@ export function indexChanges(
     const index = runtime.table.indexes?.[name]
     if (index === undefined) continue
     const old = new Map<string, string>()
-    if (before !== undefined) for (const entry of index.entries(key, before)) old.set(prefix + entry.key, entry.value ?? '')
+    if (before !== undefined)
+      for (const entry of index.entries(key, before)) old.set(prefix + entry.key, entry.value ?? '')
     if (after !== undefined) {
       for (const entry of index.entries(key, after)) {
         const entryKey = prefix + entry.key

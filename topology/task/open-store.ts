@@ -90,7 +90,7 @@ async function restore(
     const onProgress = observer.onRestore.bind(observer)
     const marker = await restoreFromChangelog(log, changelog, store, processor.tables, onProgress)
     if (marker?.incarnation === incarnation) {
-      const found = parseCommit(...(await store.getMany(commitKeys) as [Buffer | undefined, Buffer | undefined]))
+      const found = parseCommit(...((await store.getMany(commitKeys)) as [Buffer | undefined, Buffer | undefined]))
       if (found !== undefined) return { store, ...found, changelogOffset: marker.offset }
     }
     if (marker === undefined) {
@@ -117,7 +117,11 @@ function openStore({ stores, storeName, settings }: TaskEnvironment): Promise<Ke
   return stores.open(storeName, { cacheBytes: settings.blockCacheBytes })
 }
 
-async function setAside(environment: TaskEnvironment, store: KeyValueStore | undefined, reason: string): Promise<undefined> {
+async function setAside(
+  environment: TaskEnvironment,
+  store: KeyValueStore | undefined,
+  reason: string,
+): Promise<undefined> {
   await store?.close()
   environment.observer.onSetAside(reason, await environment.stores.setAside(environment.storeName, reason))
   return undefined

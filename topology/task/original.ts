@@ -32,7 +32,8 @@ export async function findOriginal(
   const from = { topic: source[1], partition: Number(source[2]) }
   const letter: DeadLetter = { ...from, offset: entry.source.offset, ...problem }
   const offsets = await log.offsets(from)
-  if (letter.offset < offsets.start || letter.offset >= offsets.end) return { ...lost(), letter: { ...lost().letter, ...from, offset: letter.offset } }
+  if (letter.offset < offsets.start || letter.offset >= offsets.end)
+    return { ...lost(), letter: { ...lost().letter, ...from, offset: letter.offset } }
   const [original] = (await log.read(from, letter.offset, { maxRecords: 1 })).records
   return original === undefined ? { ...lost(), letter } : { letter, original }
 }

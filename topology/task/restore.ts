@@ -36,7 +36,7 @@ export async function restoreFromChangelog(
   let restoredRecords = 0
   // Rows wait here until their marker is seen: what follows the newest one is folded from the journal instead.
   let waiting = new Map<string, WriteOperation>()
-  for (let offset = start; offset < end; ) {
+  for (let offset = start; offset < end;) {
     const batch = await log.read(changelog, offset)
     for (const { key, value } of batch.records) {
       if (key === null) continue
@@ -55,7 +55,10 @@ export async function restoreFromChangelog(
   if (marker === undefined) return undefined
   const digest = await buildIndexes(store, tables)
   if (digest.toString('base64') !== marker.digest) {
-    throw new EngineError('CHANGELOG_MISMATCH', `changelog ${changelog.topic}/${changelog.partition} gives another state than its marker at journal offset ${marker.offset} sealed`)
+    throw new EngineError(
+      'CHANGELOG_MISMATCH',
+      `changelog ${changelog.topic}/${changelog.partition} gives another state than its marker at journal offset ${marker.offset} sealed`,
+    )
   }
   const { digest: sealed, ...commit } = marker
   await store.write(commitOperations(commit, Buffer.from(sealed, 'base64')))

@@ -31,7 +31,8 @@ export function scanIndex(
 ): AsyncIterable<readonly Required<IndexEntry>[]> {
   const { runtime } = state
   const index = runtime.indexes.find((candidate) => candidate.name === indexName)
-  if (index === undefined) throw new EngineError('ROW_NOT_DECLARED', `table ${runtime.table.name} has no index ${indexName}`)
+  if (index === undefined)
+    throw new EngineError('ROW_NOT_DECLARED', `table ${runtime.table.name} has no index ${indexName}`)
   const changes = new Map<string, Buffer | null>()
   for (const generation of [state.committing, state.current]) {
     for (const [key, { row, base }] of generation ?? []) {
@@ -69,6 +70,9 @@ function sorted(changes: ReadonlyMap<string, Buffer | null>): (readonly [Buffer,
   return [...changes].map(([key, value]) => [Buffer.from(key), value] as const).sort(([a], [b]) => a.compare(b))
 }
 
-async function* mapPages<From, To>(pages: AsyncIterable<readonly From[]>, map: (item: From) => To): AsyncGenerator<To[]> {
+async function* mapPages<From, To>(
+  pages: AsyncIterable<readonly From[]>,
+  map: (item: From) => To,
+): AsyncGenerator<To[]> {
   for await (const page of pages) yield page.map(map)
 }

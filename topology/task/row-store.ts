@@ -42,7 +42,8 @@ export class RowStore {
   readonly #byTable = new Map<Table<unknown>, TableState>()
   readonly #cache: LRUCache<string, StoredRow>
   #store: KeyValueStore
-  readonly #undo: { state: TableState; key: string; dirty: DirtyRow | undefined; row: unknown; resident: unknown }[] = []
+  readonly #undo: { state: TableState; key: string; dirty: DirtyRow | undefined; row: unknown; resident: unknown }[] =
+    []
   #segmentOpen = false
   #commits = 0
 
@@ -237,7 +238,10 @@ export class RowStore {
 }
 
 function notDeclared(state: TableState, key: string): EngineError {
-  return new EngineError('ROW_NOT_DECLARED', `row ${cut(key)} of ${state.runtime.table.name} was not declared by the processor`)
+  return new EngineError(
+    'ROW_NOT_DECLARED',
+    `row ${cut(key)} of ${state.runtime.table.name} was not declared by the processor`,
+  )
 }
 
 /** All keys that begin with a one-character prefix. */

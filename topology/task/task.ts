@@ -390,7 +390,10 @@ export class Task {
       // A foreign record in a journal changes nothing: said loudly, and left where it is.
       const { journalTopic, partition, observer } = this.#environment
       observer.onError(
-        new EngineError('BLOCK_UNREADABLE', `journal ${journalTopic}/${partition}/${offset} is skipped: ${ensureError(thrown).message}`),
+        new EngineError(
+          'BLOCK_UNREADABLE',
+          `journal ${journalTopic}/${partition}/${offset} is skipped: ${ensureError(thrown).message}`,
+        ),
       )
       return []
     }
@@ -413,7 +416,8 @@ export class Task {
   }
 
   #open(): Parts {
-    if (this.#parts === undefined) throw new EngineError('TASK_NOT_RUNNING', `task ${this.processor.name}/${this.partition} is not open`)
+    if (this.#parts === undefined)
+      throw new EngineError('TASK_NOT_RUNNING', `task ${this.processor.name}/${this.partition} is not open`)
     return this.#parts
   }
 
