@@ -39,7 +39,7 @@ export interface Counted extends JournalEvent {
   readonly data: { readonly key: string; readonly mode: string }
 }
 
-const countRow = (key: string): { table: Table<unknown>; key: string } => ({ table: counts as Table<unknown>, key })
+const countRow = (key: string): { table: Table<unknown>; key: string } => ({ table: counts, key })
 const EMPTY: CountRow = { count: 0, woken: 0, lastOffset: -1 }
 
 function evolve(event: Counted, context: FoldContext): void {
@@ -90,7 +90,7 @@ export const countingProcessor: Processor<Counted> = {
     },
   ],
   outputs: [countOutput],
-  tables: [counts as Table<unknown>, totals as unknown as Table<unknown>],
+  tables: [counts, totals],
   queries: [],
   effectors: [
     {

@@ -5,15 +5,15 @@ import { ensureError, PulsefoldError } from '../common/errors.js'
 export interface OrderedQueueOptions<Item, Result> {
   readonly clock: Clock
   /** Sends some items as one; a retryable failure is tried again before anything later is sent. */
-  send(items: readonly Item[]): Promise<Result>
+  readonly send: (items: readonly Item[]) => Promise<Result>
   /** Items of one send, at most. */
   readonly maxItems: number
   /** Bytes of one send, at most (an item alone may be larger). */
   readonly maxBytes: number
-  sizeOf(item: Item): number
+  readonly sizeOf: (item: Item) => number
   readonly retryDelayMs: number
   /** Told of each failed try. */
-  onRetry?(error: Error): void
+  readonly onRetry?: (error: Error) => void
 }
 
 interface Waiter<Item, Result> {

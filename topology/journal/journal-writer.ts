@@ -20,7 +20,7 @@ export interface JournalWriterOptions {
   readonly codec: BlockCodec
   /** Source name of entries made by this process; unique for each process start. */
   readonly source: string
-  onRetry?(error: Error): void
+  readonly onRetry?: (error: Error) => void
 }
 
 /**
@@ -73,9 +73,8 @@ export function journalWriter(options: JournalWriterOptions): JournalWriter {
   return {
     async append(entries) {
       const items = entries.map((entry) => {
-        const own =
-          'source' in entry && entry.source !== undefined ? entry.source : { source, offset: next++, index: 0 }
-        return { entry: { ...entry, source: own } as JournalEntry, bytes: sizeOf(entry) }
+        const given = entry.kind === 'event' ? entry.source : undefined
+        return { entry: { ...entry, source: given ?? { source, offset: next++, index: 0 } }, bytes: sizeOf(entry) }
       })
       const { result, first } = await queue.push(items)
       return result.slice(first, first + items.length)

@@ -71,15 +71,16 @@ export class Effects {
   async #perform(effect: EffectRequest, waitMs: number): Promise<void> {
     const { clock, effectors, writer } = this.#options
     const { signal } = this.#stop
+    const isStopped = (): boolean => signal.aborted
     if (waitMs > 0) await sleep(clock, waitMs, signal)
     const effector = effectors.find((candidate) => candidate.kind === effect.kind)
     // `stop` ends the wait; what is withdrawn meanwhile is not done.
-    while (effector !== undefined && !signal.aborted && this.#owed.has(effect.id)) {
+    while (effector !== undefined && !isStopped() && this.#owed.has(effect.id)) {
       try {
         const started = clock.monotonic()
         const event = await effector.perform(effect, signal)
         this.#options.onPerformed(effect.kind, clock.monotonic() - started)
-        if (signal.aborted) return
+        if (isStopped()) return
         await writer.append([{ kind: 'event', event, effectId: effect.id }])
         return
       } catch (thrown) {

@@ -44,14 +44,14 @@ export interface TaskEnvironment {
   readonly codec: BlockCodec
   readonly settings: TaskSettings
   /** Writer of a partition of the own journal. */
-  journalWriter(partition: number): JournalWriter
+  readonly journalWriter: (partition: number) => JournalWriter
   /** Sends to an output topic, in order; resolves when acknowledged. */
   sendOutput(output: OutputTopic, key: string, record: NewRecord): Promise<unknown>
   sendDeadLetter(letter: DeadLetter, original: InputRecord): Promise<unknown>
   onAnswer(commandId: string, answer: unknown, offset: number): void
   readonly observer: TaskObserver
   /** Tests and simulations: waits here, for ever when the task shall have died there. */
-  probe?(step: TaskStep, partition: number): Promise<void>
+  readonly probe?: (step: TaskStep, partition: number) => Promise<void>
 }
 
 /** Metrics and log lines of a task. */

@@ -84,10 +84,10 @@ export class Folder {
     this.#options = options
     this.#rows = options.rows
     this.state = state
-    this.#sources = options.rows.state(engineTables.sources as Table<unknown>)
-    this.#deadlines = options.rows.state(engineTables.deadlines as Table<unknown>)
-    this.#answers = options.rows.state(engineTables.answers as Table<unknown>)
-    this.#owed = options.rows.state(engineTables.owed as Table<unknown>)
+    this.#sources = options.rows.state(engineTables.sources)
+    this.#deadlines = options.rows.state(engineTables.deadlines)
+    this.#answers = options.rows.state(engineTables.answers)
+    this.#owed = options.rows.state(engineTables.owed)
     this.#context = new Context(this, options)
   }
 
@@ -108,7 +108,7 @@ export class Folder {
         if (entry.commandId === undefined) return reads
         return {
           ...reads,
-          rows: [...reads.rows, { table: engineTables.answers as Table<unknown>, key: entry.commandId }],
+          rows: [...reads.rows, { table: engineTables.answers, key: entry.commandId }],
         }
       }
     }
@@ -290,12 +290,12 @@ class Context implements FoldContext {
 
   get<Row>(table: Table<Row>, key: string): Row | undefined {
     const { rows } = this.#options
-    return rows.get(rows.state(table as Table<unknown>), key) as Row | undefined
+    return rows.get(rows.state(table), key) as Row | undefined
   }
 
   put<Row>(table: Table<Row>, key: string, row: Row): void {
     const { rows } = this.#options
-    rows.put(rows.state(table as Table<unknown>), key, row)
+    rows.put(rows.state(table), key, row)
   }
 
   delete(table: Table<unknown>, key: string): void {
@@ -304,7 +304,7 @@ class Context implements FoldContext {
   }
 
   resident<Row>(table: Table<Row>): Iterable<readonly [key: string, row: Row]> {
-    return residentRows(this.#options.rows.state(table as Table<unknown>)) as [string, Row][]
+    return residentRows(this.#options.rows.state(table)) as [string, Row][]
   }
 
   emit(

@@ -55,7 +55,10 @@ async function openLocal(
     const [commit, digest] = await store.getMany(commitKeys)
     const found = parseCommit(commit, digest)
     if (found === undefined) {
-      if (!(await isEmpty(store))) return await setAside(environment, store, 'it has rows but no position')
+      if (!(await isEmpty(store))) {
+        await setAside(environment, store, 'it has rows but no position')
+        return
+      }
       await store.close()
       return undefined
     }
@@ -68,7 +71,10 @@ async function openLocal(
           : offset < journal.start
             ? `it stands at offset ${offset}, before the journal's start ${journal.start}`
             : undefined
-    if (wrong !== undefined) return await setAside(environment, store, wrong)
+    if (wrong !== undefined) {
+      await setAside(environment, store, wrong)
+      return
+    }
     return { store, commit: found.commit, digest: found.digest, changelogOffset: -1 }
   } catch (thrown) {
     if (!(thrown instanceof StoreError) || thrown.code !== 'STORE_CORRUPT') {

@@ -6,8 +6,7 @@ import type { Task } from './task.js'
 /** Read access of queries to a task's rows, committed or not. */
 export function queryReader(task: Task): QueryReader {
   const { rows, folder, partition } = task
-  const state = <Row>(table: Table<Row>): ReturnType<typeof rows.state> =>
-    rows.state(table as unknown as Table<unknown>)
+  const state = <Row>(table: Table<Row>): ReturnType<typeof rows.state> => rows.state(table)
   return {
     partition,
     get time() {

@@ -4,7 +4,7 @@ import { EngineError } from '../errors.js'
 import type { JournalEntry } from '../journal/entry.js'
 import type { RecordBatch, TransactionalWriter } from '../log/log.js'
 import { partitionOf } from '../partitioner.js'
-import type { EventPosition, IndexEntry, Processor, Reads, Table } from '../processor.js'
+import type { EventPosition, IndexEntry, Processor, Reads } from '../processor.js'
 import { Committer } from './committer.js'
 import { Effects } from './effects.js'
 import type { TaskEnvironment } from './environment.js'
@@ -95,7 +95,7 @@ export class Task {
     return this.#open().folder
   }
   get owedEffects(): number {
-    return this.#parts?.rows.state(engineTables.owed as unknown as Table<unknown>).resident?.size ?? 0
+    return this.#parts?.rows.state(engineTables.owed).resident?.size ?? 0
   }
   /** Keys that the changelog does not hold yet. */
   get changelogLag(): number {
@@ -355,7 +355,7 @@ export class Task {
       if (this.#state === 'LIVE') return
       this.#transition('LIVE', `epoch ${this.folder.state.epoch}`)
       timers.start()
-      const owed = rows.state(engineTables.owed as unknown as Table<unknown>).resident ?? []
+      const owed = rows.state(engineTables.owed).resident ?? []
       effects.start([...owed].map(([id, row]) => ({ id, ...(row as OwedRow) })))
     } else if (this.#state === 'LIVE') {
       this.#transition('RUNNING', `a newer owner was read: ${instance}`)

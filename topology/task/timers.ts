@@ -5,7 +5,6 @@ import type { Deadline } from '../processor.js'
 import type { RowStore } from './row-store.js'
 import { scanRows } from './row-scan.js'
 import { deadlineKey, engineTables, parseDeadlineKey } from './table-runtime.js'
-import type { Table } from '../processor.js'
 
 export interface TimersOptions {
   readonly clock: Clock
@@ -89,7 +88,7 @@ export class Timers {
   async #firePortion(): Promise<void> {
     const { clock, rows, writer } = this.#options
     const now = this.#options.journalTime()
-    const state = rows.state(engineTables.deadlines as Table<unknown>)
+    const state = rows.state(engineTables.deadlines)
     this.#nextDue = Number.POSITIVE_INFINITY
     const due: Deadline[] = []
     const resendBefore = clock.monotonic() - RESEND_MS
