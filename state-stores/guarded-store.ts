@@ -51,6 +51,7 @@ export function guardedStore(location: string, driver: StoreDriver): KeyValueSto
     let ending = source === undefined ? Promise.resolve() : undefined
     let finished = false
     let last: Promise<unknown> = Promise.resolve()
+    let waiting = 0
 
     const end = (): Promise<void> => (ending ??= source?.end().finally(() => endings.delete(end)) ?? Promise.resolve())
     if (source !== undefined) endings.add(end)
@@ -72,8 +73,12 @@ export function guardedStore(location: string, driver: StoreDriver): KeyValueSto
     }
     // One call after the other, as in an async generator; but the snapshot is there before the first call.
     const inTurn = <T>(call: () => Promise<T>): Promise<T> => {
-      const turn = last.then(call)
-      last = turn.catch(() => undefined)
+      const turn = waiting === 0 ? call() : last.then(call)
+      waiting++
+      last = turn.then(
+        () => waiting--,
+        () => waiting--,
+      )
       return turn
     }
     const iterator = { next: () => inTurn(next), return: () => inTurn(finish) }

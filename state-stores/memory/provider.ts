@@ -1,6 +1,7 @@
 import { StoreError } from '../errors.js'
 import { guardedStore } from '../guarded-store.js'
 import type { KeyValueStore, StoreProvider } from '../key-value-store.js'
+import { setAsideName } from '../set-aside-name.js'
 import { memoryContent } from './content.js'
 import type { Content } from './content.js'
 import { memoryDriver } from './store.js'
@@ -53,7 +54,7 @@ export function memoryProvider(): MemoryProvider {
     open,
     setAside(name, reason) {
       if (opened.has(name)) return refuse('STORE_IN_USE', name, 'is open')
-      const target = `${name}.set-aside-${++setAsideCount}-${reason}`
+      const target = setAsideName(name, ++setAsideCount, reason)
       const content = contents.get(name)
       if (content !== undefined) contents.set(target, content)
       contents.delete(name)

@@ -2,7 +2,7 @@ import { mkdir, readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { lastLogNumber } from './manifest.js'
 
-/** `empty`: no data files. `damaged`: a write-ahead log is gone that the MANIFEST asks for. */
+/** `empty`: no store. `damaged`: a write-ahead log is gone that the MANIFEST asks for. */
 export type DirectoryState = 'empty' | 'data' | 'damaged'
 
 /**
@@ -16,7 +16,7 @@ export async function inspectDirectory(location: string): Promise<DirectoryState
   await mkdir(location, { recursive: true })
   const names = await readdir(location)
   const numbers = names.map((name) => /^(\d+)\.(sst|log)$/.exec(name)?.[1]).filter((digits) => digits !== undefined)
-  if (numbers.length === 0) return 'empty'
+  if (numbers.length === 0 && !names.includes('CURRENT')) return 'empty'
 
   const manifest = await readManifest(location)
   if (manifest?.logNumber === undefined) return 'data'

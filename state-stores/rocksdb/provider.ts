@@ -1,10 +1,11 @@
+import { stat } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { cut, ensureError } from '../../common/errors.js'
 import { StoreError } from '../errors.js'
 import { guardedStore } from '../guarded-store.js'
 import type { KeyValueStore, StoreOptions, StoreProvider } from '../key-value-store.js'
 import { inspectDirectory } from './inspect-directory.js'
-import { openError } from './native-error.js'
+import { openError, writeError } from './native-error.js'
 import { openDatabase } from './native.js'
 import { setAsideDirectory } from './set-aside.js'
 import { rocksDbDriver } from './store.js'
@@ -57,7 +58,12 @@ export function rocksDbProvider({
   async function setAside(name: string, reason: string): Promise<string> {
     const location = locationOf(directory, name)
     if (opened.has(location)) throw inUse(location)
-    return setAsideDirectory(location, reason)
+    try {
+      if ((await stat(location)).isDirectory()) return await setAsideDirectory(location, reason)
+    } catch (error) {
+      throw writeError(location, ensureError(error))
+    }
+    throw new StoreError('STORE_NOT_A_DIRECTORY', `${location} is not a directory`, { details: { location } })
   }
 
   return { open, setAside }
