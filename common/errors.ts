@@ -33,15 +33,28 @@ export abstract class PulsefoldError<Code extends string = string> extends Error
   }
 }
 
-/** A value for an error text: at most `limit` characters, line breaks and control characters escaped. */
+/**
+ * A value for an error text, as JSON: at most `limit` characters, control characters, line breaks and marks that turn
+ * the direction of writing escaped. Never throws.
+ */
 export function cut(value: unknown, limit = 80): string {
-  const text = JSON.stringify(typeof value === 'string' ? value : (value ?? null), (_key, item: unknown) =>
-    typeof item === 'bigint' ? item.toString() : item,
-  )
-  const escaped = text.replace(/[\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, (c) => {
+  const json = toJson(typeof value === 'string' ? value.slice(0, limit + 1) : value)
+  const escaped = json.replace(/[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g, (c) => {
     return '\\u' + c.charCodeAt(0).toString(16).padStart(4, '0')
   })
-  return escaped.length <= limit ? escaped : escaped.slice(0, limit) + '…'
+  // Not in the middle of a surrogate pair.
+  return escaped.length <= limit ? escaped : escaped.slice(0, limit).replace(/[\ud800-\udbff]$/, '') + '…'
+}
+
+function toJson(value: unknown): string {
+  try {
+    const json = JSON.stringify(value ?? null, (_key, item: unknown) =>
+      typeof item === 'bigint' ? item.toString() : item,
+    ) as string | undefined
+    return json ?? `"[${typeof value}]"`
+  } catch {
+    return `"[${typeof value}]"`
+  }
 }
 
 /** The error itself, or what was thrown wrapped in one. */
