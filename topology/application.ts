@@ -72,6 +72,7 @@ export class Application implements Streams {
   /** Where inputs ended at the start: before that is read the application is not ready. */
   readonly #inputTargets = new Map<string, number>()
   #member: GroupMember | undefined
+  #hasAssignment = false
   #isStopping = false
 
   constructor(options: ApplicationOptions) {
@@ -245,7 +246,7 @@ export class Application implements Streams {
   readiness(): Readiness {
     const reasons: string[] = []
     if (this.#isStopping) reasons.push('the service is stopping')
-    if (this.#member === undefined) reasons.push('not yet a member of the group')
+    if (!this.#hasAssignment) reasons.push('no partitions are assigned yet')
     for (const { processor, tasks } of this.#domains.values()) {
       const notLive = [...tasks.values()].filter((task) => task.state !== 'LIVE')
       for (const task of notLive.filter((candidate) => candidate.trouble !== '')) {
@@ -286,6 +287,7 @@ export class Application implements Streams {
         return { ...partition, offset: await task.open() }
       }),
     )
+    this.#hasAssignment = true
     return starts.filter((start) => start !== undefined)
   }
 
