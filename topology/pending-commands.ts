@@ -1,16 +1,17 @@
 import type { Clock } from '../common/clock.js'
+import type { CommandAnswer } from './task/environment.js'
 
 /** Callers that wait for what a command's fold says. */
 export interface PendingCommands {
   /** Resolves with the answer, or undefined when `timeoutMs` have gone by. */
-  wait(commandId: string, timeoutMs: number): Promise<{ readonly answer: unknown; readonly offset: number } | undefined>
-  answered(commandId: string, answer: unknown, offset: number): void
+  wait(commandId: string, timeoutMs: number): Promise<CommandAnswer | undefined>
+  answered(answer: CommandAnswer): void
   /** Ends all waiting, unanswered. */
   stop(): void
 }
 
 export function pendingCommands(clock: Clock): PendingCommands {
-  type Resolve = (answered: { readonly answer: unknown; readonly offset: number } | undefined) => void
+  type Resolve = (answered: CommandAnswer | undefined) => void
   const waiting = new Map<string, Set<Resolve>>()
   return {
     wait: (commandId, timeoutMs) =>
@@ -26,8 +27,8 @@ export function pendingCommands(clock: Clock): PendingCommands {
         const cancel = clock.setTimer(() => done(undefined), timeoutMs)
         callers.add(done)
       }),
-    answered(commandId, answer, offset) {
-      for (const done of [...(waiting.get(commandId) ?? [])]) done({ answer, offset })
+    answered(answer) {
+      for (const done of [...(waiting.get(answer.commandId) ?? [])]) done(answer)
     },
     stop() {
       for (const callers of [...waiting.values()]) for (const done of [...callers]) done(undefined)

@@ -45,12 +45,15 @@ export interface CommandOptions {
   readonly timeoutMs: number
 }
 
-/** What became of a command: its fold's answer, or an open outcome (ask again with the same id), or refused unheard. */
+/**
+ * What became of a command: its fold's answer; or the outcome is open (ask again with the same id), it was refused unheard,
+ * or its fold failed (a mistake of ours: nothing changed, the command is among the dead letters).
+ */
 export type CommandResult<Answer> =
   | { readonly ok: true; readonly answer: Answer; readonly position: Position }
   | {
       readonly ok: false
-      readonly reason: 'outcomeOpen' | 'unavailable'
+      readonly reason: 'outcomeOpen' | 'unavailable' | 'failed'
       readonly message: string
       readonly retryAfterMs: number
     }

@@ -27,6 +27,14 @@ export interface TaskSettings {
   readonly blockCacheBytes: number
 }
 
+/** What the fold of a command said, and where. */
+export interface CommandAnswer {
+  readonly commandId: string
+  readonly answer: unknown
+  readonly offset: number
+  readonly failed?: true
+}
+
 /** What a task needs around it; everything that touches the outside is here. */
 export interface TaskEnvironment {
   readonly processor: Processor
@@ -48,7 +56,7 @@ export interface TaskEnvironment {
   /** Sends to an output topic, in order; resolves when acknowledged. */
   sendOutput(output: OutputTopic, key: string, record: NewRecord): Promise<unknown>
   sendDeadLetter(letter: DeadLetter, original: InputRecord): Promise<unknown>
-  onAnswer(commandId: string, answer: unknown, offset: number): void
+  onAnswer(answered: CommandAnswer): void
   readonly observer: TaskObserver
   /** Tests and simulations: waits here, for ever when the task shall have died there. */
   readonly probe?: (step: TaskStep, partition: number) => Promise<void>

@@ -30,7 +30,14 @@ export type Consequence =
       readonly source: SourcePosition
     }
   | { readonly kind: 'deadLetter'; readonly problem: DeadLetterProblem; readonly position: EventPosition }
-  | { readonly kind: 'answer'; readonly commandId: string; readonly answer: unknown; readonly offset: number }
+  /** `failed`: the command's fold threw; there is no answer to keep. */
+  | {
+      readonly kind: 'answer'
+      readonly commandId: string
+      readonly answer: unknown
+      readonly offset: number
+      readonly failed?: true
+    }
   | { readonly kind: 'request'; readonly effect: EffectRequest }
   | { readonly kind: 'settled'; readonly effectId: string }
   | { readonly kind: 'armed'; readonly due: number }
@@ -138,6 +145,10 @@ export class Folder {
       if (entry.kind === 'event') {
         const problem = { code: 'FOLD_FAILED', message: `${entry.event.type}: ${cut(error.message, 200)}` }
         this.#consequences.push({ kind: 'deadLetter', problem, position })
+        if (entry.commandId !== undefined) {
+          const { commandId } = entry
+          this.#consequences.push({ kind: 'answer', commandId, answer: null, offset: position.offset, failed: true })
+        }
       }
     }
     // After the events own changes, so that one taken back is not taken again.

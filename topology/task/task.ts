@@ -326,7 +326,7 @@ export class Task {
       }
     }
     const tell = (): void => {
-      for (const { commandId, answer, offset } of answers) this.#environment.onAnswer(commandId, answer, offset)
+      for (const answer of answers) this.#environment.onAnswer(answer)
     }
     if (outputs.length === 0) {
       tell()
