@@ -236,6 +236,10 @@ export class Application implements Streams {
       const message = `no answer within ${timeoutMs} ms: the outcome is open; repeat the request with Idempotency-Key ${commandId}`
       return { ok: false, reason: 'outcomeOpen', message, retryAfterMs: 1000 }
     }
+    if (answered.failed === true) {
+      const failed = 'the command could not be folded and changed nothing'
+      return { ok: false, reason: 'failed', message: failed, retryAfterMs: 0 }
+    }
     return {
       ok: true,
       answer: answered.answer as Answer,
@@ -352,7 +356,7 @@ export class Application implements Streams {
         return this.#topicWriters.append(output.topic, partitionOf(key, partitions), record)
       },
       sendDeadLetter: (letter, original) => this.#sendDeadLetter(letter, original),
-      onAnswer: (commandId, answer, offset) => this.#commands.answered(commandId, answer, offset),
+      onAnswer: (answer) => this.#commands.answered(answer),
       observer: {
         onState: (state, reason) => observer.onTaskState(processor.name, partition, state, reason),
         onFolded: (entries) => observer.onFolded(processor.name, partition, entries),
