@@ -1,0 +1,328 @@
+/** The one table of all settings: from it come types, checks, the three spellings, the printout and the README's table. */
+
+interface CommonSpec {
+  readonly description: string
+  /** Of numbers: `ms`, `bytes`; absent: a plain number. */
+  readonly unit?: 'ms' | 'bytes'
+  /** Shown as `***` wherever settings are shown. */
+  readonly secret?: true
+  /** What a right value is, for fault texts; by default told from type and bounds. */
+  readonly expected?: string
+}
+
+/** A setting as JSON Schema, with the annotations of `CommonSpec`. */
+export type SettingSpec = CommonSpec &
+  (
+    | { readonly type: 'integer'; readonly default: number; readonly minimum: number; readonly maximum: number }
+    | { readonly type: 'boolean'; readonly default: boolean }
+    | {
+        readonly type: 'string'
+        readonly default: string
+        readonly enum?: readonly string[]
+        readonly pattern?: string
+        readonly maxLength?: number
+      }
+    | {
+        readonly type: 'array'
+        readonly default: readonly string[]
+        readonly items: { readonly type: 'string'; readonly pattern: string }
+        readonly minItems?: number
+        readonly uniqueItems?: true
+      }
+  )
+
+const dayMs = 24 * 60 * 60 * 1000
+const longestMs = 10 * 365 * dayMs
+const mebibyte = 1024 * 1024
+
+// Kafka's own rule for topic names; an application id is the front part of one.
+const topicPattern = '^(?!\\.{1,2}$)[A-Za-z0-9._-]+$'
+const httpAddress = {
+  type: 'string',
+  default: '',
+  pattern: '^(https?://[^\\s/?#@]+(/[^\\s?#]*)?)?$',
+  expected: 'an http or https address without credentials, or empty',
+} as const
+const basePath = {
+  type: 'string',
+  pattern: '^(/[A-Za-z0-9._~-]+)+$',
+  expected: 'a path that begins with / and does not end with /',
+} as const
+
+export const settingSpecs = {
+  httpPort: {
+    type: 'integer',
+    default: 8080,
+    minimum: 0,
+    maximum: 65535,
+    description: 'Port of all HTTP paths; 0 takes any free one.',
+  },
+  httpHost: {
+    type: 'string',
+    default: '127.0.0.1',
+    pattern: '^[A-Za-z0-9.:_-]+$',
+    expected: 'a host name or address',
+    description: 'Address to listen on; `0.0.0.0` or `::` for all. Nothing here asks callers who they are.',
+  },
+  dataDir: {
+    type: 'string',
+    default: 'data',
+    pattern: '\\S',
+    expected: 'a directory',
+    description:
+      "Directory of the log and the stores, made when absent. A relative path counts from where the command runs, the default from the project's folder.",
+  },
+  logLevel: {
+    type: 'string',
+    default: 'info',
+    enum: ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'],
+    description: 'Least level of the log lines on standard error.',
+  },
+  applicationId: {
+    type: 'string',
+    default: 'pulsefold',
+    pattern: topicPattern,
+    maxLength: 100,
+    expected: 'at most 100 letters, digits, dots, dashes and underscores',
+    description: 'Front part of the names of all own topics.',
+  },
+  partitions: {
+    type: 'integer',
+    default: 12,
+    minimum: 1,
+    maximum: 1000,
+    description: 'Partitions of the journals, fixed when they are first made.',
+  },
+  kafkaBrokers: {
+    type: 'array',
+    default: [],
+    items: { type: 'string', pattern: '^[^\\s,/@]+:[0-9]{1,5}$' },
+    expected: 'brokers as host:port, separated by commas, or empty',
+    description: 'Empty: the embedded log. Kafka is not available in this version, so anything else is refused.',
+  },
+  schemaRegistryUrl: {
+    ...httpAddress,
+    description: 'Schema registry for Avro heartbeats; empty: Avro is refused.',
+  },
+  advertisedUrl: {
+    ...httpAddress,
+    description: 'Address under which others reach this instance; empty: made of host and port.',
+  },
+  restApiNcmpBasePath: {
+    ...basePath,
+    default: '/ncmp',
+    description: 'Northbound base path (NCMP: `rest.api.ncmp-base-path`).',
+  },
+  restApiNcmpInventoryBasePath: {
+    ...basePath,
+    default: '/ncmpInventory',
+    description: 'Southbound base path, for DMI plugins (NCMP: `rest.api.ncmp-inventory-base-path`).',
+  },
+  commitIntervalMs: {
+    type: 'integer',
+    unit: 'ms',
+    default: 100,
+    minimum: 1,
+    maximum: 60_000,
+    description: 'Time between two commits of a task. Answers do not wait for it.',
+  },
+  changelogIntervalMs: {
+    type: 'integer',
+    unit: 'ms',
+    default: 1000,
+    minimum: 1,
+    maximum: 600_000,
+    description: 'Time between two writes of a changelog; it bounds the time of a restore.',
+  },
+  stateCacheBytes: {
+    type: 'integer',
+    unit: 'bytes',
+    default: 32 * mebibyte,
+    minimum: mebibyte,
+    maximum: 1024 * 1024 * mebibyte,
+    description: 'Memory for cached state, all stores together.',
+  },
+  journalRetentionMs: {
+    type: 'integer',
+    unit: 'ms',
+    default: 7 * dayMs,
+    minimum: 60_000,
+    maximum: longestMs,
+    description: 'How long journals are kept.',
+  },
+  maxFutureSkewMs: {
+    type: 'integer',
+    unit: 'ms',
+    default: 300_000,
+    minimum: 0,
+    maximum: dayMs,
+    description: "An event's own time further ahead than this is replaced by that of its arrival, and counted.",
+  },
+  createInputTopics: {
+    type: 'boolean',
+    default: false,
+    description: 'Make input topics that are missing. The embedded log has them always.',
+  },
+  heartbeatTopic: {
+    type: 'string',
+    default: 'dmi-device-heartbeat',
+    pattern: topicPattern,
+    maxLength: 200,
+    expected: 'a topic name',
+    description: 'Input topic of the device heartbeats.',
+  },
+  dmiHealthIntervalMs: {
+    type: 'integer',
+    unit: 'ms',
+    default: 30_000,
+    minimum: 100,
+    maximum: dayMs,
+    description: 'A DMI plugin that goes down is seen within this time.',
+  },
+  dmiHealthDeadlineMs: {
+    type: 'integer',
+    unit: 'ms',
+    default: 2000,
+    minimum: 10,
+    maximum: 60_000,
+    description: 'Longest time of one health check, all its tries together.',
+  },
+  dmiHealthPaths: {
+    type: 'array',
+    default: ['/manage/health/readiness', '/actuator/health'],
+    items: { type: 'string', pattern: '^/[^\\s,#]*$' },
+    minItems: 1,
+    uniqueItems: true,
+    expected: 'different paths that begin with /, separated by commas',
+    description: 'Health paths of a DMI plugin, tried in this order.',
+  },
+  dmiUsername: {
+    type: 'string',
+    default: '',
+    pattern: '^[^:\\u0000-\\u001f]*$',
+    expected: 'a name without colon, or empty',
+    description: 'User name of the basic authorization of health checks; empty: none.',
+  },
+  dmiPassword: {
+    type: 'string',
+    default: '',
+    secret: true,
+    description: 'Its password. Better in the file or the environment: flags show in the list of processes.',
+  },
+  allowedUrlPattern: {
+    type: 'string',
+    default: '',
+    description:
+      'Regular expression for the addresses that DMI plugins may register, matched against the whole; empty: all but inward ones.',
+    expected: 'a regular expression, or empty',
+  },
+  onDmiRestart: {
+    type: 'string',
+    default: 'complete',
+    enum: ['complete', 'keep'],
+    description: "When a plugin is back: `complete` sets its handles' own levels to COMPLETE, `keep` leaves them.",
+  },
+  trustLevelNotices: {
+    type: 'boolean',
+    default: true,
+    description: 'Send each change of an effective level to `ncmp-inventory-events`.',
+  },
+  pendingLevelMs: {
+    type: 'integer',
+    unit: 'ms',
+    default: 300_000,
+    minimum: 0,
+    maximum: dayMs,
+    description: 'How long the level of a handle that is not registered yet waits for its registration.',
+  },
+} as const satisfies Readonly<Record<string, SettingSpec>>
+
+export type SettingName = keyof typeof settingSpecs
+
+type ValueOf<Spec> = Spec extends { type: 'integer' }
+  ? number
+  : Spec extends { type: 'boolean' }
+    ? boolean
+    : Spec extends { type: 'array' }
+      ? readonly string[]
+      : Spec extends { enum: readonly (infer Word)[] }
+        ? Word
+        : string
+
+/** All settings with their values: complete, checked, frozen. Durations in ms, sizes in bytes; an empty text: none. */
+export type Settings = { readonly [Name in SettingName]: ValueOf<(typeof settingSpecs)[Name]> }
+
+export const settingNames = Object.keys(settingSpecs) as readonly SettingName[]
+
+export function isSettingName(name: string): name is SettingName {
+  return Object.hasOwn(settingSpecs, name)
+}
+
+export function specOf(name: SettingName): SettingSpec {
+  return settingSpecs[name]
+}
+
+/** What must hold between settings. Judged only when each of them is right by itself; answers what is expected. */
+export interface SettingsRule {
+  readonly names: readonly [blamed: SettingName, ...others: SettingName[]]
+  readonly expected: (settings: Settings) => string | undefined
+}
+
+const ownPaths = ['/events', '/ops', '/actuator', '/metrics', '/openapi.json', '/site', '/external-platforms', '/v1']
+const isBelow = (path: string, base: string): boolean => path === base || path.startsWith(`${base}/`)
+const freeOfOwnPaths =
+  (name: SettingName & `restApi${string}`) =>
+  (settings: Settings): string | undefined =>
+    ownPaths.some((path) => isBelow(settings[name], path))
+      ? `a path that is not below ${ownPaths.join(', ')}`
+      : undefined
+
+export const settingsRules: readonly SettingsRule[] = [
+  {
+    names: ['kafkaBrokers'],
+    expected: ({ kafkaBrokers }) =>
+      kafkaBrokers.length > 0 ? 'empty: Kafka is not available in this version, only the embedded log' : undefined,
+  },
+  {
+    names: ['dmiHealthDeadlineMs', 'dmiHealthIntervalMs'],
+    expected: (s) =>
+      s.dmiHealthDeadlineMs >= s.dmiHealthIntervalMs
+        ? `less than dmiHealthIntervalMs (${s.dmiHealthIntervalMs})`
+        : undefined,
+  },
+  {
+    names: ['changelogIntervalMs', 'commitIntervalMs'],
+    expected: (s) =>
+      s.changelogIntervalMs < s.commitIntervalMs ? `at least commitIntervalMs (${s.commitIntervalMs})` : undefined,
+  },
+  {
+    names: ['dmiUsername', 'dmiPassword'],
+    expected: (s) => (s.dmiUsername === '' && s.dmiPassword !== '' ? 'a name, as dmiPassword is set' : undefined),
+  },
+  {
+    names: ['dmiPassword', 'dmiUsername'],
+    expected: (s) => (s.dmiUsername !== '' && s.dmiPassword === '' ? 'a password, as dmiUsername is set' : undefined),
+  },
+  {
+    names: ['allowedUrlPattern'],
+    expected: ({ allowedUrlPattern }) => (isPattern(allowedUrlPattern) ? undefined : 'a regular expression, or empty'),
+  },
+  { names: ['restApiNcmpBasePath'], expected: freeOfOwnPaths('restApiNcmpBasePath') },
+  { names: ['restApiNcmpInventoryBasePath'], expected: freeOfOwnPaths('restApiNcmpInventoryBasePath') },
+  {
+    names: ['restApiNcmpInventoryBasePath', 'restApiNcmpBasePath'],
+    expected: ({ restApiNcmpInventoryBasePath: inventory, restApiNcmpBasePath: ncmp }) =>
+      isBelow(inventory, ncmp) || isBelow(ncmp, inventory)
+        ? `a path apart from restApiNcmpBasePath (${ncmp})`
+        : undefined,
+  },
+]
+
+function isPattern(text: string): boolean {
+  try {
+    new RegExp(text)
+    return true
+  } catch {
+    return false
+  }
+}
