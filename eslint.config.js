@@ -10,7 +10,7 @@ const above = (...folders) => [
   `imports point one way: common <- schemas, state-stores <- topology <- processors <- api <- scripts`,
 ]
 const drivers = [
-  ['rocksdb', 'kafkajs', 'fastify', '@kafkajs/*'],
+  ['/rocksdb', '/kafkajs', '/fastify', '/@kafkajs/*'],
   'rocksdb, kafkajs, the registry and fastify are each imported in one place only',
 ]
 

@@ -236,9 +236,13 @@ class RecordReader {
   }
 
   skipRecord(): void {
-    this.at += Math.max(0, this.varint() - 1)
-    this.at += Math.max(0, this.varint() - 1)
-    for (let fields = 2 * this.varint(); fields > 0; fields--) this.at += this.varint()
+    this.#skip(this.varint() - 1)
+    this.#skip(this.varint() - 1)
+    for (let fields = 2 * this.varint(); fields > 0; fields--) this.#skip(this.varint())
+  }
+
+  #skip(bytes: number): void {
+    if (bytes > 0) this.at += bytes
   }
 }
 

@@ -29,17 +29,18 @@ export interface CompactionOptions {
 export async function compact(partition: Partition, options: CompactionOptions): Promise<number> {
   const last = await partition.batchBefore(partition.end)
   if (last === undefined) return 0
-  for (;;) {
+  for (let from = Math.max(partition.cleanedTo, partition.start); ;) {
     const newest = new Map<string, number>()
-    let to = last.base
-    for await (const batch of partition.batches(Math.max(partition.cleanedTo, partition.start), last.base)) {
+    let to = last.next
+    for await (const batch of partition.batches(from, last.next)) {
       for (const { key, offset } of recordsOf(batch)) if (key !== null) newest.set(keyText(key), offset)
       if (newest.size < options.compactionKeys) continue
       to = batch.next
       break
     }
-    const kept = await rewrite(partition, to, newest, options)
-    if (partition.cleanedTo >= last.base || options.stopping.aborted) return kept
+    const kept = await rewrite(partition, Math.min(to, last.base), newest, options)
+    if (to >= last.next || options.stopping.aborted) return kept
+    from = to
   }
 }
 

@@ -199,8 +199,11 @@ class StoreLog implements EmbeddedLog {
       maxRecords: maxRecords ?? 10_000,
       maxBytes: maxBytes ?? 1024 * 1024,
       find: (partition) => this.#parts.topics.partition(partition),
-      commit: async (partition, position) =>
-        this.#parts.positions.put(group, this.#number(partition), partition, position),
+      commit: async (partition, position) => {
+        const number = this.#number(partition)
+        if (!member.holds(this.#find(partition))) throw notHeld(partition)
+        await this.#parts.positions.put(group, number, partition, position)
+      },
       committed: async (partition) => this.#parts.positions.get(group, this.#number(partition), partition),
       leave: () => consumers.leave(member),
     })
@@ -284,6 +287,12 @@ function prepare(
   operations: WriteOperation[],
 ): ReturnType<Partition['prepareAppend']> {
   return partition.prepareAppend(batches, stampsAll, operations)
+}
+
+function notHeld({ topic, partition }: TopicPartition): LogError {
+  return new LogError('WRITER_FENCED', `partition ${partition} of ${topic} is another member's`, {
+    details: { topic, partition },
+  })
 }
 
 function bytesOf({ batches }: EncodedAppend): number {

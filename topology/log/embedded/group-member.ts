@@ -1,6 +1,5 @@
 import { sleep } from '../../../common/clock.js'
 import { ensureError } from '../../../common/errors.js'
-import { LogError } from '../errors.js'
 import type { GroupMember, GroupPosition, TopicPartition } from '../log.js'
 import type { DeliveryOptions } from './delivery.js'
 import { backoffMs, Delivery } from './delivery.js'
@@ -10,6 +9,7 @@ import type { Partition } from './partition.js'
 export interface MemberContext extends DeliveryOptions {
   readonly topics: readonly string[]
   find(partition: TopicPartition): Partition
+  /** Errors: WRITER_FENCED when the member does not hold the partition (any more). */
   commit(partition: TopicPartition, position: GroupPosition): Promise<void>
   committed(partition: TopicPartition): Promise<GroupPosition | undefined>
   leave(): Promise<void>
@@ -33,15 +33,12 @@ export class EmbeddedGroupMember implements GroupMember {
     return [...this.#held.keys()].map(nameOf)
   }
 
-  /** After `onRevoked` the position is another member's: WRITER_FENCED. */
-  async commit(partition: TopicPartition, position: GroupPosition): Promise<void> {
-    const { topic, partition: number } = partition
-    if (!this.#held.has(this.#context.find(partition))) {
-      throw new LogError('WRITER_FENCED', `partition ${number} of ${topic} is not this member's`, {
-        details: { topic, partition: number },
-      })
-    }
-    await this.#context.commit(partition, position)
+  holds(partition: Partition): boolean {
+    return this.#held.has(partition)
+  }
+
+  commit(partition: TopicPartition, position: GroupPosition): Promise<void> {
+    return this.#context.commit(partition, position)
   }
 
   committed(partition: TopicPartition): Promise<GroupPosition | undefined> {
