@@ -1,0 +1,46 @@
+import type { FastifyRequest } from 'fastify'
+import type { CommandOptions, CommandResult, Position } from '../topology/streams.js'
+import type { Api } from './api.js'
+import { ApiError, retryAfter } from './errors.js'
+
+type NoAnswer = Extract<CommandResult<unknown>, { ok: false }>
+
+const NAME_LIMIT = 255
+
+/** Id, actor and reason of a changing request, from its headers. Errors: PARAMETER_INVALID. (trust levels, section 10) */
+export function actOf(api: Api, request: FastifyRequest): Omit<CommandOptions, 'timeoutMs'> {
+  const actor = header(request, 'x-pulsefold-actor')
+  const reason = header(request, 'x-pulsefold-reason')
+  return {
+    commandId: header(request, 'idempotency-key') ?? api.newId(),
+    ...(actor !== undefined && { actor }),
+    ...(reason !== undefined && { reason }),
+  }
+}
+
+/** What the command's fold said. Errors: OUTCOME_OPEN (504), UNAVAILABLE (503). */
+export function commandAnswer<Answer>(result: CommandResult<Answer>): {
+  readonly answer: Answer
+  readonly position: Position
+} {
+  if (result.ok) return result
+  const headers = retryAfter(result.retryAfterMs)
+  const code = result.reason === 'outcomeOpen' ? 'OUTCOME_OPEN' : 'UNAVAILABLE'
+  throw new ApiError(code, noAnswerText(result), { headers, cause: new Error(result.message) })
+}
+
+/** Why there is no answer, in words for the caller. */
+export function noAnswerText({ reason }: NoAnswer): string {
+  return reason === 'outcomeOpen'
+    ? 'the outcome is not known yet: send again with the same Idempotency-Key to learn it'
+    : 'not taken: send again'
+}
+
+function header(request: FastifyRequest, name: string): string | undefined {
+  const value = request.headers[name]
+  const text = (Array.isArray(value) ? value.join(',') : value)?.trim()
+  if (text === undefined || text === '') return undefined
+  if (text.length > NAME_LIMIT)
+    throw new ApiError('PARAMETER_INVALID', `${name} is longer than ${NAME_LIMIT} characters`)
+  return text
+}

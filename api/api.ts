@@ -1,0 +1,52 @@
+import type { PluginAddressPolicy } from '../common/plugin-address.js'
+import type { Clock } from '../common/clock.js'
+import type { LogRecord } from '../topology/log/log.js'
+import type { Processor } from '../topology/processor.js'
+import type { Streams } from '../topology/streams.js'
+import type { Gate } from './gate.js'
+import type { TrustLevelQueries } from './trust-level-queries.js'
+
+/** Writes log lines; a pino logger is one. */
+export interface ApiLogger {
+  level: string
+  child(bindings: Record<string, unknown>): ApiLogger
+  fatal(fields: object, message?: string): void
+  error(fields: object, message?: string): void
+  warn(fields: object, message?: string): void
+  info(fields: object, message?: string): void
+  debug(fields: object, message?: string): void
+  trace(fields: object, message?: string): void
+  silent(fields: object, message?: string): void
+}
+
+/** The topology in the three forms it is drawn in. */
+export interface Describe {
+  text(processors: readonly Processor[]): string
+  json(processors: readonly Processor[]): unknown
+  mermaid(processors: readonly Processor[]): string
+}
+
+/** A record's value as JSON; undefined where nothing is known of the topic. */
+export type DecodeRecord = (topic: string, record: LogRecord) => unknown
+
+/** All that the routes are made of; everything nondeterministic comes in here. */
+export interface Api {
+  readonly streams: Streams
+  readonly queries: TrustLevelQueries
+  readonly clock: Clock
+  /** Ids of requests and of commands without Idempotency-Key: never the same twice, over restarts too. */
+  readonly newId: () => string
+  readonly pluginAddressPolicy: PluginAddressPolicy
+  readonly ncmpBasePath: string
+  readonly ncmpInventoryBasePath: string
+  readonly describe: Describe
+  readonly decodeRecord: DecodeRecord
+  readonly metrics: { readonly contentType: string; metrics(): Promise<string> }
+  /** Searches at work at the same time. */
+  readonly searches: Gate
+  /** Aborted when the service begins to stop. */
+  readonly stopping: AbortSignal
+}
+
+/** The domain of these routes. */
+export const TRUST_LEVEL = 'trust-level'

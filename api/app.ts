@@ -1,0 +1,124 @@
+import swagger from '@fastify/swagger'
+import { Ajv } from 'ajv'
+import Fastify, { LogController } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { Api, ApiLogger } from './api.js'
+import { answerMalformed } from './client-errors.js'
+// EVENTS
+import { errorBody, surfaceOf } from './error-shapes.js'
+import { ApiError, retryAfter } from './errors.js'
+import { publicError } from './http-status.js'
+import { parseJsonBody } from './json-body.js'
+import { registerNcmp } from './ncmp/index.js'
+import { registerOps } from './ops/index.js'
+import { routeTable } from './route-table.js'
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Answered also while the service stops. */
+    readonly servedWhileStopping?: true
+  }
+}
+
+const MAX_BODY_BYTES = 1024 * 1024
+const MAX_HEADER_BYTES = 64 * 1024
+/** An alternate id of 2,048 characters of four bytes each, every byte percent-encoded. */
+const MAX_PARAMETER_LENGTH = 2048 * 12
+/** A request must have arrived as a whole within this time, and is looked for each `..CHECK_MS`. */
+const REQUEST_TIMEOUT_MS = 20_000
+const REQUEST_CHECK_MS = 2_000
+/** A connection on which nothing moves for so long is closed. */
+const IDLE_TIMEOUT_MS = 30_000
+
+/** The HTTP surface without a socket: all routes, error shapes and bounds. (fastify is imported here only) */
+export async function createApp(api: Api, logger: ApiLogger): Promise<FastifyInstance> {
+  const surface = (request: FastifyRequest): ReturnType<typeof surfaceOf> =>
+    surfaceOf(request.url, [api.ncmpBasePath, api.ncmpInventoryBasePath])
+
+  /** What is refused before the body is read. */
+  function refusalOf(request: FastifyRequest): ApiError | undefined {
+    if (api.stopping.aborted && request.routeOptions.config.servedWhileStopping !== true) {
+      return new ApiError('STOPPING', 'the service is stopping', { headers: retryAfter(1000) })
+    }
+    const encoding = request.headers['content-encoding'] ?? 'identity'
+    if (encoding === 'identity') return undefined
+    const headers = { 'accept-encoding': 'identity' }
+    return new ApiError('MEDIA_TYPE_UNSUPPORTED', 'compressed bodies are not taken', { headers })
+  }
+
+  function refuse(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+    const shown = publicError(error, request.id)
+    if (shown.code === 'INTERNAL') logger.error({ requestId: request.id, err: shown.cause ?? shown }, 'request failed')
+    else logger.debug({ requestId: request.id, code: shown.code, err: shown.cause }, 'request refused')
+    return reply
+      .status(shown.status)
+      .headers(shown.headers)
+      .type('application/json; charset=utf-8')
+      .send(errorBody(surface(request), shown))
+  }
+
+  const app = Fastify({
+    loggerInstance: logger,
+    logController: new LogController({ disableRequestLogging: true }),
+    genReqId: api.newId,
+    bodyLimit: MAX_BODY_BYTES,
+    connectionTimeout: IDLE_TIMEOUT_MS,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    http: {
+      maxHeaderSize: MAX_HEADER_BYTES,
+      headersTimeout: REQUEST_TIMEOUT_MS,
+      connectionsCheckingInterval: REQUEST_CHECK_MS,
+    },
+    routerOptions: { maxParamLength: MAX_PARAMETER_LENGTH },
+    forceCloseConnections: 'idle',
+    return503OnClosing: false,
+    clientErrorHandler: answerMalformed,
+    frameworkErrors: (error, request, reply) => void refuse(error, request, reply),
+  }) as unknown as FastifyInstance
+
+  const routes = routeTable(app)
+  app.setErrorHandler((error, request, reply) => refuse(error, request, reply))
+  app.setNotFoundHandler((request, reply) => {
+    const methods = routes.methodsOf(request.url)
+    if (methods.length === 0) throw new ApiError('ROUTE_NOT_FOUND', 'there is no such path')
+    void reply.header('allow', methods.join(', '))
+    throw new ApiError('METHOD_NOT_ALLOWED', `this path takes ${methods.join(', ')}`)
+  })
+
+  const ajv = new Ajv({ coerceTypes: true, useDefaults: true })
+  app.setValidatorCompiler(({ schema, httpPart }) =>
+    // Bodies and headers are checked by their routes, in the order and with the texts that clients know.
+    httpPart === 'querystring' || httpPart === 'params' ? ajv.compile(schema as object) : () => true,
+  )
+  app.setSerializerCompiler(() => JSON.stringify)
+
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser(/^application\/(?:[\w.-]+\+)?json(?:;|$)/, { parseAs: 'buffer' }, (_request, body, done) => {
+    try {
+      done(null, parseJsonBody(body as Buffer))
+    } catch (error) {
+      done(error as Error)
+    }
+  })
+
+  app.addHook('onRequest', (request, _reply, done) => done(refusalOf(request)))
+  app.addHook('onSend', (_request, reply, _payload, done) => {
+    if (api.stopping.aborted) void reply.header('connection', 'close')
+    done()
+  })
+
+  await app.register(swagger, {
+    openapi: {
+      openapi: '3.1.0',
+      info: {
+        title: 'Pulsefold',
+        description:
+          'Trust levels of cm handles: registration, queries and heartbeats as of ONAP CPS-NCMP, and operations.',
+        version: '1',
+      },
+    },
+  })
+  registerNcmp(app, api)
+  registerOps(app, api)
+  return app
+}

@@ -1,0 +1,91 @@
+import { PulsefoldError } from '../common/errors.js'
+import type { ErrorSpec } from '../common/errors.js'
+
+export interface HttpErrorSpec extends ErrorSpec {
+  readonly status: number
+  /** What kind of mistake it is; the `message` of the NCMP surface. */
+  readonly title: string
+}
+
+const invalid = (title: string, action: string, status = 400): HttpErrorSpec => ({ status, title, action })
+const askAgain = (title: string, action: string, status = 503): HttpErrorSpec => ({
+  status,
+  title,
+  action,
+  retryable: true,
+})
+
+/** Everything that HTTP refuses, with its status. */
+export const apiErrors = {
+  BODY_MALFORMED: invalid('Request body is not readable', 'Send the JSON that the route asks for.'),
+  BODY_INVALID: invalid('Request body is not valid', 'Correct the member that the message names.'),
+  BODY_TOO_LARGE: invalid('Request body is too large', 'Send less at once.', 413),
+  MEDIA_TYPE_UNSUPPORTED: invalid(
+    'Media type is not supported',
+    'Send JSON, not compressed, with its content-type.',
+    415,
+  ),
+  PARAMETER_INVALID: invalid('Request parameter is not valid', 'Correct the parameter that the message names.'),
+  PATH_MALFORMED: invalid('Path is not valid', 'Percent-encode the path once, as UTF-8.'),
+  PATH_TOO_LONG: invalid('Path is too long', 'Ids have up to 255 characters, alternate ids up to 2,048.', 414),
+  HEADERS_TOO_LARGE: invalid('Request headers are too large', 'Send at most 64 KiB of request line and headers.', 431),
+  REQUEST_MALFORMED: invalid('Request is not readable', 'Send HTTP/1.1.'),
+  REQUEST_TIMEOUT: invalid('Request did not arrive in time', 'Send the whole request within 20 s.', 408),
+  ROUTE_NOT_FOUND: invalid('Not found', 'See /openapi.json for the routes.', 404),
+  METHOD_NOT_ALLOWED: invalid('Method not allowed', 'Use a method that the Allow header names.', 405),
+  QUERY_INVALID: invalid('Invalid Query Parameter.', 'Correct the condition that the message names.'),
+  CURSOR_INVALID: invalid('Invalid Query Parameter.', 'Start the search afresh, without `after`.'),
+  DMI_PLUGIN_INVALID: invalid('Invalid DMI plugin address', 'Register an http or https address that may be called.'),
+  CM_HANDLE_NOT_FOUND: invalid('Cm handle not found', 'Register the cm handle, or correct the reference.', 404),
+  UNKNOWN_EVENT_TYPE: invalid('Event type is not known', 'Send a known type, or name the topic with ?topic=.'),
+  EVENTS_REJECTED: invalid('Events are not valid', 'Correct the events listed; nothing was taken.'),
+  TOPIC_NOT_FOUND: invalid('Topic not found', 'See /ops/topology for the topics.', 404),
+  OVERLOADED: askAgain('Too much at once', 'Send again after the time in Retry-After.'),
+  RESTORING: askAgain('State is being restored', 'Ask again after the time in Retry-After.'),
+  NOT_OWNED: askAgain('State is moving between instances', 'Ask again after the time in Retry-After.'),
+  NOT_UP_TO_POSITION: askAgain('The asked position is not reached', 'Ask again, or with a lower minimum position.'),
+  TOO_STALE: askAgain('State is staler than asked for', 'Ask again, or allow more staleness.'),
+  STOPPING: askAgain('The service is stopping', 'Ask again: another instance or the next start answers.'),
+  UNAVAILABLE: askAgain('The service is not available', 'Send again after the time in Retry-After.'),
+  OUTCOME_OPEN: askAgain('The outcome is open', 'Send again with the same Idempotency-Key to learn it.', 504),
+  INTERNAL: invalid('Internal Server Error', 'Search the log for the id in the answer.', 500),
+} as const satisfies Readonly<Record<string, HttpErrorSpec>>
+
+export type ApiErrorCode = keyof typeof apiErrors
+
+/** One fault among several of a request. */
+export interface Fault {
+  readonly index: number
+  readonly code: string
+  readonly field: string
+  readonly message: string
+}
+
+export interface ApiErrorContext {
+  /** In place of the code's own title. */
+  readonly title?: string
+  readonly faults?: readonly Fault[]
+  readonly headers?: Readonly<Record<string, string>>
+  readonly cause?: unknown
+}
+
+/** What a request is refused with. The message is for the caller: it carries nothing of our insides. */
+export class ApiError extends PulsefoldError<ApiErrorCode> {
+  readonly status: number
+  readonly title: string
+  readonly faults: readonly Fault[]
+  readonly headers: Readonly<Record<string, string>>
+
+  constructor(code: ApiErrorCode, message: string, context: ApiErrorContext = {}) {
+    super(apiErrors, code, message, context.cause === undefined ? {} : { cause: context.cause })
+    this.status = apiErrors[code].status
+    this.title = context.title ?? apiErrors[code].title
+    this.faults = context.faults ?? []
+    this.headers = context.headers ?? {}
+  }
+}
+
+/** `Retry-After` in whole seconds, at least one. */
+export function retryAfter(ms: number): Readonly<Record<string, string>> {
+  return { 'retry-after': String(Math.max(1, Math.ceil(ms / 1000))) }
+}

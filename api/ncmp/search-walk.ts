@@ -1,0 +1,75 @@
+import { setImmediate } from 'node:timers/promises'
+import type { SearchArguments, SearchPage } from '../../processors/trust-level/views.js'
+import type { Demand, Provenance } from '../../topology/streams.js'
+import { TRUST_LEVEL } from '../api.js'
+import type { Api } from '../api.js'
+import { answered } from '../positions.js'
+
+/** How far a search has come in one partition. */
+export interface PartitionProgress {
+  /** Handle id of the last hit given out; null: none yet. */
+  after: string | null
+  done: boolean
+}
+
+export interface SearchWalk {
+  readonly conditions: SearchArguments['conditions']
+  readonly fields: SearchArguments['fields']
+  readonly demand: Demand
+  /** Hits wanted in all; Infinity: every one. */
+  readonly limit: number
+  /** One a partition; moved on by the walk. */
+  readonly progress: PartitionProgress[]
+  readonly signal: AbortSignal
+}
+
+export interface SearchPart extends SearchPage, Provenance {}
+
+/** Hits asked of all partitions together in one round: bounds memory and the time that the event loop is held. */
+const HITS_A_ROUND = { id: 120_000, alternateId: 120_000, view: 1_200 } as const
+
+/**
+ * Hits in rounds over all partitions side by side, in key order in each; what matches all the time comes exactly once. The
+ * first round comes from every partition not done yet, so that it tells of each where it stands. At most `api.searches` rounds
+ * are at work at once, and none for a caller who has gone. Errors: those of `answered`, and the signal's reason.
+ */
+export async function* walkSearch(api: Api, walk: SearchWalk): AsyncGenerator<readonly SearchPart[]> {
+  let remaining = walk.limit
+  let active = walk.progress.flatMap((progress, partition) => (progress.done ? [] : [partition]))
+  while (remaining > 0 && active.length > 0) {
+    const wanted = Math.min(remaining, HITS_A_ROUND[walk.fields])
+    const quotas = active.map((partition, i) => ({ partition, quota: share(wanted, active.length, i) }))
+    const asked = remaining === walk.limit ? quotas : quotas.filter(({ quota }) => quota > 0)
+    const parts = await api.searches.run(walk.signal, () =>
+      Promise.all(asked.map(({ partition, quota }) => askPartition(api, walk, partition, quota))),
+    )
+    remaining -= parts.reduce((sum, part) => sum + part.texts.length + part.views.length, 0)
+    yield parts
+    await setImmediate()
+    walk.signal.throwIfAborted()
+    active = active.filter((partition) => walk.progress[partition]?.done === false)
+  }
+}
+
+/** A partition without a share is asked for one hit, to learn its position, and the hit stays for the next page. */
+async function askPartition(api: Api, walk: SearchWalk, partition: number, quota: number): Promise<SearchPart> {
+  const progress = walk.progress[partition] ?? { after: null, done: false }
+  const args: SearchArguments = {
+    conditions: walk.conditions,
+    fields: walk.fields,
+    limit: Math.max(1, quota),
+    ...(progress.after !== null && { after: progress.after }),
+  }
+  const { result, ...provenance } = answered(
+    await api.streams.queryPartition(TRUST_LEVEL, api.queries.search, partition, args, walk.demand),
+  )
+  if (quota === 0) return { texts: [], views: [], last: null, ...provenance }
+  progress.done = result.last === null
+  progress.after = result.last ?? progress.after
+  return { ...result, ...provenance }
+}
+
+/** The `index`-th of `parts` whole numbers that add up to `whole`. */
+function share(whole: number, parts: number, index: number): number {
+  return Math.floor(whole / parts) + (index < whole % parts ? 1 : 0)
+}

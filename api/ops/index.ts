@@ -1,0 +1,20 @@
+import type { FastifyInstance } from 'fastify'
+import type { Api } from '../api.js'
+import { registerDmiPlugins } from './dmi-plugins.js'
+import { registerHealth } from './health.js'
+import { registerMetrics } from './metrics.js'
+import { registerOpenapi } from './openapi.js'
+import { registerTopicRecords } from './topic-records.js'
+import { registerTopology } from './topology.js'
+import { registerTransitions } from './transitions.js'
+
+/** The routes for operators. */
+export function registerOps(app: FastifyInstance, api: Api): void {
+  registerHealth(app, api)
+  registerMetrics(app, api)
+  registerTopology(app, api)
+  registerTopicRecords(app, api)
+  registerDmiPlugins(app, api)
+  registerTransitions(app, api)
+  registerOpenapi(app)
+}

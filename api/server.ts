@@ -1,0 +1,77 @@
+import type { Server } from 'node:http'
+import type { FastifyInstance } from 'fastify'
+import { sleep } from '../common/clock.js'
+import type { Api, ApiLogger } from './api.js'
+import { createApp } from './app.js'
+import { createGate } from './gate.js'
+
+export interface ServerOptions extends Omit<Api, 'searches' | 'stopping'> {
+  readonly host: string
+  /** 0: any free port. */
+  readonly port: number
+  readonly logger: ApiLogger
+}
+
+/** The HTTP service. Lifetime: made, started once, stopped once. */
+export interface ApiServer {
+  /** Without a socket, for tests and for /openapi.json. */
+  readonly app: FastifyInstance
+  /** Listens; resolves with where, as `http://host:port`. Rejects with EADDRINUSE and the like. */
+  start(): Promise<string>
+  /**
+   * Stops within 5 s: idle connections are closed at once, feeds are ended, new requests get 503 but for health, running
+   * ones finish; what still runs after 4.5 s is cut off. A second call waits for the first.
+   */
+  stop(): Promise<void>
+}
+
+/** Searches at work at once: each holds some MB and the store's readers. */
+const SEARCHES_AT_ONCE = 4
+const DRAIN_MS = 4000
+const CLOSE_MS = 500
+
+export async function createServer(options: ServerOptions): Promise<ApiServer> {
+  const { host, port, logger, clock, ...rest } = options
+  const stopping = new AbortController()
+  const api: Api = { ...rest, clock, searches: createGate(SEARCHES_AT_ONCE), stopping: stopping.signal }
+  const app = await createApp(api, logger)
+  const running = countRunning(app)
+  let stopped: Promise<void> | undefined
+
+  async function stop(): Promise<void> {
+    stopping.abort()
+    const server: Server = app.server
+    server.closeIdleConnections()
+    await atMost(DRAIN_MS, running.none())
+    const closed = app.close()
+    await atMost(CLOSE_MS, closed)
+    server.closeAllConnections()
+    await closed
+  }
+
+  async function atMost(limitMs: number, done: PromiseLike<void>): Promise<void> {
+    const isDone = new AbortController()
+    await Promise.race([done, sleep(clock, limitMs, isDone.signal)])
+    isDone.abort()
+  }
+
+  return {
+    app,
+    start: () => app.listen({ host, port }),
+    stop: () => (stopped ??= stop()),
+  }
+}
+
+/** Requests whose answer is not out yet. */
+function countRunning(app: FastifyInstance): { none(): Promise<void> } {
+  let running = 0
+  const waiting: (() => void)[] = []
+  app.server.on('request', (_request, response) => {
+    running++
+    response.once('close', () => {
+      running--
+      if (running === 0) for (const resolve of waiting.splice(0)) resolve()
+    })
+  })
+  return { none: () => (running === 0 ? Promise.resolve() : new Promise((resolve) => waiting.push(resolve))) }
+}
