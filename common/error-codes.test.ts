@@ -1,4 +1,5 @@
 import t from 'tap'
+import { simulationErrors } from '../scripts/simulate/errors.js'
 import { storeErrors } from '../state-stores/errors.js'
 import { engineErrors } from '../topology/errors.js'
 import { logErrors } from '../topology/log/errors.js'
@@ -9,6 +10,7 @@ const families: Record<string, ErrorTable> = {
   storeErrors,
   logErrors,
   engineErrors,
+  simulationErrors,
 }
 
 t.test('each code is of one family only, in capitals, and tells the operator what to do', async (t) => {

@@ -1,6 +1,6 @@
 import { PulsefoldError, type ErrorContext } from '../../common/errors.js'
 
-export const SIMULATION_ERRORS = {
+export const simulationErrors = {
   SIMULATION_TARGET_NOT_LOOPBACK: {
     action: 'Run the simulation on the machine of the Pulsefold under test, and give its http address on 127.0.0.1.',
   },
@@ -14,8 +14,8 @@ export const SIMULATION_ERRORS = {
 } as const
 
 /** Why a simulation could not go on. */
-export class SimulationError extends PulsefoldError<keyof typeof SIMULATION_ERRORS> {
-  constructor(code: keyof typeof SIMULATION_ERRORS, message: string, context?: ErrorContext) {
-    super(SIMULATION_ERRORS, code, message, context)
+export class SimulationError extends PulsefoldError<keyof typeof simulationErrors> {
+  constructor(code: keyof typeof simulationErrors, message: string, context?: ErrorContext) {
+    super(simulationErrors, code, message, context)
   }
 }

@@ -84,6 +84,7 @@ export class Effects {
         await writer.append([{ kind: 'event', event, effectId: effect.id }])
         return
       } catch (thrown) {
+        if (isStopped()) return
         this.#options.onError(ensureError(thrown))
         await sleep(clock, RETRY_DELAY_MS, signal)
       }
