@@ -1,0 +1,191 @@
+/** The one table of metrics: types, the registry and the documentation follow from it. */
+export interface MetricSpec {
+  readonly type: 'counter' | 'gauge' | 'histogram'
+  /** The last part of the name before `_total`, as Prometheus wants it. */
+  readonly unit: string
+  readonly labels: readonly string[]
+  readonly help: string
+  /** Of a histogram: upper bounds, in the unit. */
+  readonly buckets?: readonly number[]
+  /** A label whose values come from outside: beyond the first hundred they are counted as `other`. */
+  readonly openLabel?: string
+}
+
+const task = ['domain', 'partition'] as const
+const shortSeconds = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5]
+const longSeconds = [0.005, 0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]
+
+export const metricSpecs = {
+  pulsefold_ingested_records_total: {
+    type: 'counter',
+    unit: 'records',
+    labels: ['topic', 'result'],
+    help: 'Records taken in from an input topic or over HTTP, by what became of them: event, skipped, rejected.',
+  },
+  pulsefold_dead_letter_records_total: {
+    type: 'counter',
+    unit: 'records',
+    labels: ['topic', 'code'],
+    help: 'Records sent to the dead letters, by source topic and error code.',
+  },
+  pulsefold_ingest_lag_records: {
+    type: 'gauge',
+    unit: 'records',
+    labels: ['topic', 'partition'],
+    help: 'Records of an input partition that are not in the journal yet.',
+  },
+  pulsefold_journal_records_total: {
+    type: 'counter',
+    unit: 'records',
+    labels: task,
+    help: 'Journal records folded.',
+  },
+  pulsefold_journal_events_total: {
+    type: 'counter',
+    unit: 'events',
+    labels: task,
+    help: 'Events folded; a journal record holds a block of them.',
+  },
+  pulsefold_duplicate_events_total: {
+    type: 'counter',
+    unit: 'events',
+    labels: task,
+    help: 'Events dropped because their source position was folded before: repeats after a crash.',
+  },
+  pulsefold_fold_events_total: {
+    type: 'counter',
+    unit: 'events',
+    labels: ['domain', 'counter', 'label'],
+    help: "What a domain's fold counts, by the name of the counter and its label.",
+    openLabel: 'label',
+  },
+  pulsefold_task_state: {
+    type: 'gauge',
+    unit: 'state',
+    labels: [...task, 'state'],
+    help: '1 for the state that a task is in.',
+  },
+  pulsefold_task_lag_records: {
+    type: 'gauge',
+    unit: 'records',
+    labels: task,
+    help: 'Journal records not folded yet.',
+  },
+  pulsefold_commits_total: {
+    type: 'counter',
+    unit: 'commits',
+    labels: task,
+    help: 'Commits of state and position to the local store.',
+  },
+  pulsefold_commit_rows_total: {
+    type: 'counter',
+    unit: 'rows',
+    labels: task,
+    help: 'Rows written by commits; a row changed many times between two commits is written once.',
+  },
+  pulsefold_commit_duration_seconds: {
+    type: 'histogram',
+    unit: 'seconds',
+    labels: ['domain'],
+    help: 'Time of a commit, from its outputs to the write to the local store.',
+    buckets: shortSeconds,
+  },
+  pulsefold_changelog_records_total: {
+    type: 'counter',
+    unit: 'records',
+    labels: task,
+    help: 'Records written to a changelog, markers included.',
+  },
+  pulsefold_changelog_lag_records: {
+    type: 'gauge',
+    unit: 'records',
+    labels: task,
+    help: 'Journal records folded and committed since the newest marker of the changelog.',
+  },
+  pulsefold_output_records_total: {
+    type: 'counter',
+    unit: 'records',
+    labels: ['topic'],
+    help: 'Records written to an output topic.',
+  },
+  pulsefold_deadlines_armed: {
+    type: 'gauge',
+    unit: 'armed',
+    labels: task,
+    help: 'Deadlines that wait for their time.',
+  },
+  pulsefold_deadlines_fired_total: {
+    type: 'counter',
+    unit: 'fired',
+    labels: task,
+    help: 'Deadlines whose time has come in the journal.',
+  },
+  pulsefold_effects_owed: {
+    type: 'gauge',
+    unit: 'owed',
+    labels: [...task, 'kind'],
+    help: 'Effects asked for by a fold whose result is not folded yet.',
+  },
+  pulsefold_effects_performed_total: {
+    type: 'counter',
+    unit: 'performed',
+    labels: ['domain', 'kind', 'result'],
+    help: 'Attempts at effects, by result: done, failed.',
+  },
+  pulsefold_effect_duration_seconds: {
+    type: 'histogram',
+    unit: 'seconds',
+    labels: ['domain', 'kind'],
+    help: 'Time of one attempt at an effect.',
+    buckets: longSeconds,
+  },
+  pulsefold_query_duration_seconds: {
+    type: 'histogram',
+    unit: 'seconds',
+    labels: ['domain', 'query'],
+    help: 'Time of a query on all partitions that it needs.',
+    buckets: shortSeconds,
+  },
+  pulsefold_restored_records_total: {
+    type: 'counter',
+    unit: 'records',
+    labels: task,
+    help: 'Changelog records read to rebuild a store.',
+  },
+  pulsefold_restore_lag_records: {
+    type: 'gauge',
+    unit: 'records',
+    labels: task,
+    help: 'Changelog records still to be read by a restore; 0 when none is running.',
+  },
+  pulsefold_http_requests_total: {
+    type: 'counter',
+    unit: 'requests',
+    labels: ['method', 'route', 'status'],
+    help: 'HTTP answers, by route pattern and status.',
+  },
+  pulsefold_http_request_duration_seconds: {
+    type: 'histogram',
+    unit: 'seconds',
+    labels: ['route'],
+    help: 'Time from the arrival of a request to the end of its answer.',
+    buckets: shortSeconds,
+  },
+  pulsefold_store_open_iterators: {
+    type: 'gauge',
+    unit: 'iterators',
+    labels: task,
+    help: 'RocksDB iterators not closed yet; each holds a snapshot.',
+  },
+} as const satisfies Readonly<Record<string, MetricSpec>>
+
+export type MetricName = keyof typeof metricSpecs
+
+/** The documentation's table. */
+export function metricsTable(): string {
+  const rows = Object.entries<MetricSpec>(metricSpecs).map(
+    ([name, { type, unit, labels, help }]) =>
+      `| \`${name}\` | ${type} | ${unit} | ${labels.map((label) => `\`${label}\``).join(', ')} | ${help} |`,
+  )
+  return ['| name | type | unit | labels | meaning |', '| --- | --- | --- | --- | --- |', ...rows].join('\n')
+}
