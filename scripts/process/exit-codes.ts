@@ -1,0 +1,57 @@
+import { PulsefoldError } from '../../common/errors.js'
+
+/** Why the process ended, for whoever supervises it; as in BSD's sysexits. */
+export const exitCodes = {
+  stopped: { code: 0, meaning: 'stopped on request, everything committed' },
+  misused: { code: 64, meaning: 'the command line is wrong' },
+  unavailable: {
+    code: 69,
+    meaning: 'something needed is missing or taken: Node, packages, the port, the data directory',
+  },
+  failed: { code: 70, meaning: 'an error inside; the last line of the log tells it' },
+  stopTooSlow: { code: 75, meaning: 'stopping took too long; nothing acknowledged is lost, the next start catches up' },
+  misconfigured: { code: 78, meaning: 'the settings are wrong; all faults were named' },
+} as const
+
+const byErrorCode: Readonly<Record<string, keyof typeof exitCodes>> = {
+  SETTINGS_INVALID: 'misconfigured',
+  STORE_IN_USE: 'unavailable',
+  STORE_NOT_A_DIRECTORY: 'unavailable',
+  LOG_DIRECTORY_IN_USE: 'unavailable',
+  EADDRINUSE: 'unavailable',
+  EADDRNOTAVAIL: 'unavailable',
+  EACCES: 'unavailable',
+  EPERM: 'unavailable',
+  ENOTDIR: 'unavailable',
+  EROFS: 'unavailable',
+  ENOTFOUND: 'unavailable',
+}
+
+/** The exit code for an error that ends the process. */
+export function exitCodeOf(error: Error): number {
+  return exitCodes[byErrorCode[codeOf(error) ?? ''] ?? 'failed'].code
+}
+
+/** What happened and what to do, in words for the one who started it. */
+export function explain(error: Error): string {
+  if (error instanceof PulsefoldError) return `${error.message}. ${error.action}`
+  const { address, port, path } = error as NodeJS.ErrnoException & { address?: string; port?: number }
+  const place = port === undefined ? (path ?? '') : `port ${port} of ${address ?? 'this machine'}`
+  switch (codeOf(error)) {
+    case 'EADDRINUSE':
+      return `${place} is taken by another process. Stop it, or choose another port with --http-port.`
+    case 'EADDRNOTAVAIL':
+    case 'ENOTFOUND':
+      return `this machine has no such address to listen on (${error.message}). Correct --http-host.`
+    case 'EACCES':
+    case 'EPERM':
+    case 'EROFS':
+      return `${place} may not be used by this user (${error.message}). Choose another, or give the right.`
+    default:
+      return error.message
+  }
+}
+
+function codeOf(error: Error): string | undefined {
+  return 'code' in error && typeof error.code === 'string' ? error.code : undefined
+}
