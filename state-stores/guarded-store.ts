@@ -105,7 +105,10 @@ export function guardedStore(location: string, driver: StoreDriver): KeyValueSto
       }),
     write: (operations, options) =>
       run(() => {
-        for (const { key } of operations) assertKey(key)
+        for (const { key, value } of operations) {
+          assertKey(key)
+          if (value !== null && !Buffer.isBuffer(value)) throw new TypeError('a value must be a Buffer or null')
+        }
         return driver.write(operations, options?.sync ?? false)
       }),
     entries: (range) => iterate((tight) => driver.entries(tight), range),

@@ -21,20 +21,28 @@ export type TextEntry = readonly [key: string, value: string]
 /**
  * An ordered map of bytes to bytes: the port over RocksDB and its memory twin. Every method rejects with StoreError
  * STORE_CLOSED once `close` was called, and with STORE_CORRUPT when files turn out damaged (a failed read is damage,
- * never absence). Nothing here can crash the process, in whatever order it is called.
+ * never absence). Nothing here can crash the process, in whatever order it is called. Keys of no bytes and the like are
+ * programming errors: TypeError.
  */
 export interface KeyValueStore {
   readonly location: string
   get(key: Buffer): Promise<Buffer | undefined>
   /** The values in the order of the keys. */
   getMany(keys: readonly Buffer[]): Promise<(Buffer | undefined)[]>
-  /** All or nothing. With `sync` it has reached the disk when this resolves; without, the operating system. */
+  /**
+   * All or nothing, in the order of the calls. With `sync` it has reached the disk when this resolves; without, the
+   * operating system. After STORE_WRITE_FAILED all later writes are refused with it until the store is opened anew;
+   * the failed one may then be there or not.
+   */
   write(operations: readonly WriteOperation[], options?: { readonly sync?: boolean }): Promise<void>
-  /** Pages of entries of one consistent snapshot, taken when this is called. Leaving the loop closes the iterator. */
+  /**
+   * Pages of entries of one consistent snapshot, taken when this is called. Leaving the loop closes the iterator; so one
+   * loop each, and begun. RocksDB's iterators do not check the blocks' checksums, as `get` does: compare digests.
+   */
   entries(range?: KeyRange): AsyncIterable<readonly Entry[]>
   /** As `entries`, keys and values decoded as UTF-8: a third of the cost where both are text. */
   texts(range?: KeyRange): AsyncIterable<readonly TextEntry[]>
-  /** Deletes all keys of the range. */
+  /** Deletes all keys of the range, in batches of which a crash may leave some undone. */
   clear(range?: KeyRange): Promise<void>
   /** Iterators not yet closed; for a metric and the tests. */
   readonly openIterators: number
@@ -49,7 +57,7 @@ export interface StoreOptions {
 
 /** Opens stores by name. The memory twin keeps what was written, so that a test can reopen it. */
 export interface StoreProvider {
-  /** Opens, creating when absent. Errors: STORE_IN_USE, STORE_NOT_A_DIRECTORY, STORE_CORRUPT. */
+  /** Opens, creating when absent. Errors: STORE_IN_USE, STORE_NOT_A_DIRECTORY, STORE_CORRUPT, STORE_UNAVAILABLE, STORE_WRITE_FAILED. */
   open(name: string, options?: StoreOptions): Promise<KeyValueStore>
   /** Moves a closed (or unopenable) store out of the way, so that the next `open` starts empty; answers where it went. */
   setAside(name: string, reason: string): Promise<string>

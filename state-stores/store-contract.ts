@@ -194,7 +194,10 @@ export function storeContract(t: Test, createProvider: ProviderFactory): void {
     await t.rejects(store.get(empty), error)
     await t.rejects(store.getMany([bytes('a'), empty]), error)
     await t.rejects(store.write([put('a', '1'), { key: empty, value: null }]), error)
-    t.same(await readTexts(store), [], 'nothing of the batch was written')
+    const noValue = { key: bytes('b'), value: undefined as never }
+    await t.rejects(store.write([put('a', '1'), noValue]), { name: 'TypeError', message: /a value must be/ })
+    await store.write([put('c', '1')])
+    t.same(await readNames(store), ['c'], 'nothing of the refused batches was written')
     await t.rejects(store.get('text' as never), { name: 'TypeError', message: /Buffer/ })
     for (const limit of [-1, 1.5, NaN]) {
       t.throws(() => store.entries({ limit }), { name: 'TypeError', message: /whole number/ })

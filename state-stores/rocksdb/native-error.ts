@@ -8,6 +8,7 @@ type Code = keyof typeof storeErrors
 const inUse = /\/LOCK: |lock hold by current process/
 const diskFull = /no space left on device|disk quota exceeded|file too large|read-only file system/i
 const refused = /too many open files|permission denied|operation not permitted|cannot allocate memory/i
+const damaged = /^Corruption|no such file/i
 const notADirectory = /^(ENOTDIR|EEXIST)/
 
 /** Whether a get found no such key. */
@@ -33,7 +34,7 @@ export function readError(location: string, cause: Error): StoreError {
 }
 
 export function writeError(location: string, cause: Error): StoreError {
-  const code = cause.message.startsWith('Corruption') ? 'STORE_CORRUPT' : 'STORE_WRITE_FAILED'
+  const code = damaged.test(cause.message) ? 'STORE_CORRUPT' : 'STORE_WRITE_FAILED'
   return storeError(code, `cannot write to the store ${location}`, location, cause)
 }
 

@@ -1,5 +1,6 @@
 /** A process with a store, for the tests of what happens between processes: `store-process.js MODE DIRECTORY`. */
 import { rocksDbProvider } from './provider.js'
+import { rowName } from './rows.js'
 import { bytes, collect, put } from '../store-contract.js'
 import type { KeyValueStore } from '../key-value-store.js'
 import { StoreError } from '../errors.js'
@@ -11,7 +12,7 @@ const provider = rocksDbProvider({ directory })
 async function write(): Promise<void> {
   const store = await provider.open('store')
   for (let i = 0; ; i++) {
-    await store.write([put(`k${String(i).padStart(6, '0')}`, 'value'), put('position', String(i))])
+    await store.write([put(rowName(i), 'value'), put('position', String(i))])
     process.stdout.write(`${i}\n`)
   }
 }
@@ -61,7 +62,7 @@ async function race(): Promise<void> {
 async function fill(): Promise<void> {
   const store = await provider.open('store')
   const writeRow = (i: number): Promise<string | undefined> =>
-    store.write([put(`k${String(i).padStart(6, '0')}`, 'v'.repeat(500)), put('position', String(i))]).then(
+    store.write([put(rowName(i), 'v'.repeat(500)), put('position', String(i))]).then(
       () => undefined,
       (error: unknown) => (error instanceof StoreError ? error.code : String(error)),
     )
@@ -72,7 +73,7 @@ async function fill(): Promise<void> {
     if (first === undefined) written++
   }
   const second = await writeRow(written + 1)
-  const read = (await store.get(bytes('k000000'))) !== undefined
+  const read = (await store.get(bytes(rowName(0)))) !== undefined
   await store.close()
   process.stdout.write(JSON.stringify({ written, first, second, read }))
 }
