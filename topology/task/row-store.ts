@@ -30,8 +30,8 @@ export interface TableState {
 }
 
 const ABSENT: StoredRow = { row: undefined, bytes: undefined }
-/** Rough memory of a cached row besides its bytes. */
-const ROW_OVERHEAD_BYTES = 250
+/** Rough memory of a cached row besides its key and bytes. */
+const ROW_OVERHEAD_BYTES = 150
 
 /**
  * A task's rows between store and fold. Reads during a fold are synchronous (what may be read is loaded before); writes stay
@@ -40,7 +40,8 @@ const ROW_OVERHEAD_BYTES = 250
 export class RowStore {
   readonly tables: readonly TableState[]
   readonly #byTable = new Map<Table<unknown>, TableState>()
-  readonly #cache: LRUCache<string, StoredRow>
+  /** Encoded rows as one-byte texts: a small Buffer would keep its whole slab of memory alive. Empty: the store has none. */
+  readonly #cache: LRUCache<string, string>
   #store: KeyValueStore
   readonly #undo: { state: TableState; key: string; dirty: DirtyRow | undefined; row: unknown; resident: unknown }[] =
     []
@@ -59,7 +60,7 @@ export class RowStore {
     for (const state of this.tables) this.#byTable.set(state.runtime.table, state)
     this.#cache = new LRUCache({
       maxSize: Math.max(1, cacheBytes),
-      sizeCalculation: (stored) => ROW_OVERHEAD_BYTES + (stored.bytes?.length ?? 0) * 2,
+      sizeCalculation: (bytes, key) => ROW_OVERHEAD_BYTES + key.length + bytes.length,
     })
   }
 
@@ -98,9 +99,7 @@ export class RowStore {
       if (state.resident !== undefined || state.loaded.has(key) || state.current.has(key)) continue
       const committing = state.committing?.get(key)
       const stored =
-        committing === undefined
-          ? this.#cache.get(state.runtime.prefix + key)
-          : { row: committing.row, bytes: committing.bytes }
+        committing === undefined ? this.#cached(state, key) : { row: committing.row, bytes: committing.bytes }
       if (stored !== undefined) {
         state.loaded.set(key, stored)
       } else {
@@ -117,7 +116,7 @@ export class RowStore {
       const bytes = values[i]
       const stored = bytes === undefined ? ABSENT : { row: state.runtime.table.codec.decode(bytes), bytes }
       state.loaded.set(key, stored)
-      this.#cache.set(state.runtime.prefix + key, stored)
+      this.#cache.set(state.runtime.prefix + key, bytes?.toString('latin1') ?? '')
     }
   }
 
@@ -206,11 +205,9 @@ export class RowStore {
       const { committing, runtime } = state
       if (committing === undefined) continue
       for (const [key, { row, bytes }] of committing) {
-        const stored = { row, bytes }
-        if (state.resident === undefined) {
-          this.#cache.set(runtime.prefix + key, stored)
-          if (this.#segmentOpen) state.loaded.set(key, stored)
-        }
+        if (state.resident !== undefined) continue
+        if (runtime.digested) this.#cache.set(runtime.prefix + key, bytes?.toString('latin1') ?? '')
+        if (this.#segmentOpen) state.loaded.set(key, { row, bytes })
       }
       state.committing = undefined
     }
@@ -219,7 +216,15 @@ export class RowStore {
   /** For a query: a row in memory, while the rest is read from the store. */
   #known(state: TableState, key: string): { readonly row: unknown } | undefined {
     if (state.resident !== undefined) return { row: state.resident.get(key) }
-    return state.current.get(key) ?? state.committing?.get(key) ?? this.#cache.get(state.runtime.prefix + key)
+    return state.current.get(key) ?? state.committing?.get(key) ?? this.#cached(state, key)
+  }
+
+  #cached(state: TableState, key: string): StoredRow | undefined {
+    const text = this.#cache.get(state.runtime.prefix + key)
+    if (text === undefined) return undefined
+    if (text === '') return ABSENT
+    const bytes = Buffer.from(text, 'latin1')
+    return { row: state.runtime.table.codec.decode(bytes), bytes }
   }
 
   /** What a first change replaces; tables without digest and indexes may be written blind. */

@@ -5,7 +5,7 @@ const overheadBytes = 256
 
 /** The newest batches of one partition, without a hole up to its end. */
 export class Tail {
-  #batches: StoredBatch[] = []
+  #batches: (StoredBatch | undefined)[] = []
   #first = 0
 
   covers(offset: number): boolean {
@@ -33,7 +33,7 @@ export class Tail {
   shift(): StoredBatch | undefined {
     const batch = this.#batches[this.#first]
     if (batch === undefined) return undefined
-    this.#first++
+    this.#batches[this.#first++] = undefined
     if (this.#first > 64 && this.#first * 2 > this.#batches.length) {
       this.#batches = this.#batches.slice(this.#first)
       this.#first = 0
