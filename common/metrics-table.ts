@@ -19,8 +19,8 @@ export const metricSpecs = {
   pulsefold_ingested_records_total: {
     type: 'counter',
     unit: 'records',
-    labels: ['topic', 'result'],
-    help: 'Records taken in from an input topic or over HTTP, by what became of them: event, skipped, rejected.',
+    labels: ['topic', 'result', 'reason'],
+    help: 'Records taken in from an input topic, by what became of them (event, skipped, rejected), and why.',
   },
   pulsefold_dead_letter_records_total: {
     type: 'counter',
@@ -34,23 +34,17 @@ export const metricSpecs = {
     labels: ['topic', 'partition'],
     help: 'Records of an input partition that are not in the journal yet.',
   },
-  pulsefold_journal_records_total: {
+  pulsefold_folded_entries_total: {
     type: 'counter',
-    unit: 'records',
+    unit: 'entries',
     labels: task,
-    help: 'Journal records folded.',
+    help: 'Journal entries folded: events, timers and owners; a journal record holds a block of them.',
   },
-  pulsefold_journal_events_total: {
+  pulsefold_repeated_entries_total: {
     type: 'counter',
-    unit: 'events',
-    labels: task,
-    help: 'Events folded; a journal record holds a block of them.',
-  },
-  pulsefold_duplicate_events_total: {
-    type: 'counter',
-    unit: 'events',
-    labels: task,
-    help: 'Events dropped because their source position was folded before: repeats after a crash.',
+    unit: 'entries',
+    labels: ['domain', 'kind'],
+    help: 'Journal entries dropped because their source position was folded before: repeats after a crash.',
   },
   pulsefold_fold_events_total: {
     type: 'counter',
@@ -117,7 +111,7 @@ export const metricSpecs = {
   pulsefold_deadlines_fired_total: {
     type: 'counter',
     unit: 'fired',
-    labels: task,
+    labels: ['domain'],
     help: 'Deadlines whose time has come in the journal.',
   },
   pulsefold_effects_owed: {
@@ -125,12 +119,6 @@ export const metricSpecs = {
     unit: 'owed',
     labels: [...task, 'kind'],
     help: 'Effects asked for by a fold whose result is not folded yet.',
-  },
-  pulsefold_effects_performed_total: {
-    type: 'counter',
-    unit: 'performed',
-    labels: ['domain', 'kind', 'result'],
-    help: 'Attempts at effects, by result: done, failed.',
   },
   pulsefold_effect_duration_seconds: {
     type: 'histogram',
@@ -150,7 +138,7 @@ export const metricSpecs = {
     type: 'counter',
     unit: 'records',
     labels: task,
-    help: 'Changelog records read to rebuild a store.',
+    help: 'Changelog records read to rebuild stores.',
   },
   pulsefold_restore_lag_records: {
     type: 'gauge',
@@ -170,6 +158,25 @@ export const metricSpecs = {
     labels: ['route'],
     help: 'Time from the arrival of a request to the end of its answer.',
     buckets: shortSeconds,
+  },
+  pulsefold_stores_set_aside_total: {
+    type: 'counter',
+    unit: 'aside',
+    labels: task,
+    help: 'Local stores found damaged or foreign, moved out of the way and rebuilt.',
+  },
+  pulsefold_gap_records_total: {
+    type: 'counter',
+    unit: 'records',
+    labels: ['topic', 'partition'],
+    help: 'Records that retention deleted before they were read.',
+  },
+  pulsefold_failures_total: {
+    type: 'counter',
+    unit: 'failures',
+    labels: ['where'],
+    help: 'What failed inside and is tried again, by place; the log tells each.',
+    openLabel: 'where',
   },
   pulsefold_store_open_iterators: {
     type: 'gauge',

@@ -1,0 +1,114 @@
+import t from 'tap'
+import { silentLogger } from '../../common/logger.js'
+import type { Logger } from '../../common/logger.js'
+import { createMetrics } from '../../common/metrics.js'
+import { engineObserver } from './engine-observer.js'
+
+/** What the calls leave in metrics and log. */
+async function observed(call: (observer: ReturnType<typeof engineObserver>) => void) {
+  const metrics = createMetrics({ processMetrics: false })
+  const lines: string[] = []
+  const note = (level: string) => (fields: object, message?: string) => {
+    lines.push(`${level}: ${message ?? ''} ${JSON.stringify(fields)}`)
+  }
+  const logger: Logger = Object.assign(silentLogger(), { info: note('info'), warn: note('warn'), error: note('error') })
+  call(engineObserver(metrics, logger))
+  return { text: await metrics.text(), lines }
+}
+
+const cases = [
+  {
+    name: 'folded entries',
+    call: (o: ReturnType<typeof engineObserver>) => {
+      o.onFolded('d', 3, 5)
+      o.onFolded('d', 3, 2)
+    },
+    series: ['pulsefold_folded_entries_total{domain="d",partition="3"} 7'],
+  },
+  {
+    name: 'what folds count, and repeats apart',
+    call: (o: ReturnType<typeof engineObserver>) => {
+      o.onCount('d', 'late', 'heartbeat')
+      o.onCount('d', 'repeated', 'event')
+    },
+    series: [
+      'pulsefold_fold_events_total{domain="d",counter="late",label="heartbeat"} 1',
+      'pulsefold_repeated_entries_total{domain="d",kind="event"} 1',
+    ],
+  },
+  {
+    name: 'commits',
+    call: (o: ReturnType<typeof engineObserver>) => o.onCommit('d', 0, 12, 3),
+    series: [
+      'pulsefold_commits_total{domain="d",partition="0"} 1',
+      'pulsefold_commit_rows_total{domain="d",partition="0"} 12',
+      'pulsefold_commit_duration_seconds_sum{domain="d"} 0.003',
+    ],
+  },
+  {
+    name: 'a restore, and another one after it',
+    call: (o: ReturnType<typeof engineObserver>) => {
+      o.onRestore('d', 0, { restoredRecords: 10, offset: 10, endOffset: 30 })
+      o.onRestore('d', 0, { restoredRecords: 30, offset: 30, endOffset: 30 })
+      o.onRestore('d', 0, { restoredRecords: 4, offset: 4, endOffset: 30 })
+    },
+    series: [
+      'pulsefold_restored_records_total{domain="d",partition="0"} 34',
+      'pulsefold_restore_lag_records{domain="d",partition="0"} 26',
+    ],
+  },
+  {
+    name: 'records in and out',
+    call: (o: ReturnType<typeof engineObserver>) => {
+      o.onDecoded('in', 'rejected', 'NOT_UTF8')
+      o.onDeadLetter('in', 'NOT_UTF8')
+      o.onOutput('out')
+      o.onChangelog('d', 1, 4)
+      o.onDeadlineFired('d')
+      o.onEffectPerformed('d', 'check', 20)
+    },
+    series: [
+      'pulsefold_ingested_records_total{topic="in",result="rejected",reason="NOT_UTF8"} 1',
+      'pulsefold_dead_letter_records_total{topic="in",code="NOT_UTF8"} 1',
+      'pulsefold_output_records_total{topic="out"} 1',
+      'pulsefold_changelog_records_total{domain="d",partition="1"} 4',
+      'pulsefold_deadlines_fired_total{domain="d"} 1',
+      'pulsefold_effect_duration_seconds_count{domain="d",kind="check"} 1',
+    ],
+  },
+]
+for (const { name, call, series } of cases) {
+  t.test(`counts ${name}, without a line in the log`, async (t) => {
+    const { text, lines } = await observed(call)
+    for (const line of series) t.ok(text.split('\n').includes(line), line)
+    t.same(lines, [])
+  })
+}
+
+t.test('a task is in one state, and each move is one line', async (t) => {
+  const { text, lines } = await observed((o) => {
+    o.onTaskState('d', 1, 'RUNNING', 'restored')
+    o.onTaskState('d', 1, 'FAILED', 'disk')
+  })
+  t.match(text, 'pulsefold_task_state{domain="d",partition="1",state="RUNNING"} 0')
+  t.match(text, 'pulsefold_task_state{domain="d",partition="1",state="FAILED"} 1')
+  t.same(lines, [
+    'info: task state {"domain":"d","partition":1,"state":"RUNNING","reason":"restored"}',
+    'error: task state {"domain":"d","partition":1,"state":"FAILED","reason":"disk"}',
+  ])
+})
+
+t.test('troubles are counted and logged', async (t) => {
+  const { text, lines } = await observed((o) => {
+    o.onGap({ topic: 'in', partition: 2, from: 10, to: 25 })
+    o.onSetAside('d', 1, 'damaged', '/data/x')
+    o.onError('consumer', new Error('lost'))
+  })
+  t.match(text, 'pulsefold_gap_records_total{topic="in",partition="2"} 15')
+  t.match(text, 'pulsefold_stores_set_aside_total{domain="d",partition="1"} 1')
+  t.match(text, 'pulsefold_failures_total{where="consumer"} 1')
+  t.same(
+    lines.map((line) => line.split(' {')[0]),
+    ['warn: records were deleted before they were read', 'warn: local store set aside, to be rebuilt', 'error: failed'],
+  )
+})

@@ -1,0 +1,87 @@
+import type { Logger } from '../../common/logger.js'
+import type { Metrics } from '../../common/metrics.js'
+import type { EngineObserver } from '../../topology/observer.js'
+import type { TaskState } from '../../topology/task/task-state.js'
+
+const taskStates: readonly TaskState[] = ['CREATED', 'RESTORING', 'RUNNING', 'LIVE', 'CLOSED', 'FAILED']
+
+/** Tells metrics and log what happens in the engine: counters always, a line for each transition and each trouble. */
+export function engineObserver(metrics: Metrics, logger: Logger): EngineObserver {
+  const folded = memo((domain, partition) => metrics.counter('pulsefold_folded_entries_total', { domain, partition }))
+  const counted = memo((domain, counter, label) =>
+    counter === 'repeated'
+      ? metrics.counter('pulsefold_repeated_entries_total', { domain, kind: label })
+      : metrics.counter('pulsefold_fold_events_total', { domain, counter, label }),
+  )
+  const decoded = memo((topic, result, reason) =>
+    metrics.counter('pulsefold_ingested_records_total', { topic, result, reason }),
+  )
+  const written = memo((topic) => metrics.counter('pulsefold_output_records_total', { topic }))
+  const restored = new Map<string, number>()
+
+  return {
+    onTaskState(domain, partition, state, reason) {
+      for (const known of taskStates) {
+        metrics.gauge('pulsefold_task_state', { domain, partition, state: known }).set(known === state ? 1 : 0)
+      }
+      const level = state === 'FAILED' ? 'error' : 'info'
+      logger[level]({ domain, partition, state, reason }, 'task state')
+    },
+    onFolded: (domain, partition, entries) => folded(domain, String(partition)).increment(entries),
+    onCount: (domain, counter, label) => counted(domain, counter, label).increment(),
+    onCommit(domain, partition, operations, durationMs) {
+      metrics.counter('pulsefold_commits_total', { domain, partition }).increment()
+      metrics.counter('pulsefold_commit_rows_total', { domain, partition }).increment(operations)
+      metrics.histogram('pulsefold_commit_duration_seconds', { domain }).observe(durationMs / 1000)
+    },
+    onChangelog(domain, partition, records) {
+      metrics.counter('pulsefold_changelog_records_total', { domain, partition }).increment(records)
+    },
+    onRestore(domain, partition, { restoredRecords, offset, endOffset }) {
+      const task = { domain, partition }
+      const before = restored.get(`${domain}/${partition}`) ?? 0
+      const more = restoredRecords < before ? restoredRecords : restoredRecords - before
+      restored.set(`${domain}/${partition}`, restoredRecords)
+      metrics.counter('pulsefold_restored_records_total', task).increment(more)
+      metrics.gauge('pulsefold_restore_lag_records', task).set(Math.max(0, endOffset - offset))
+    },
+    onDeadlineFired: (domain) => metrics.counter('pulsefold_deadlines_fired_total', { domain }).increment(),
+    onEffectPerformed(domain, kind, durationMs) {
+      metrics.histogram('pulsefold_effect_duration_seconds', { domain, kind }).observe(durationMs / 1000)
+    },
+    onSetAside(domain, partition, reason, movedTo) {
+      metrics.counter('pulsefold_stores_set_aside_total', { domain, partition }).increment()
+      logger.warn({ domain, partition, reason, movedTo }, 'local store set aside, to be rebuilt')
+    },
+    onDecoded: (topic, result, reason) => decoded(topic, result, reason).increment(),
+    onDeadLetter(topic, code) {
+      metrics.counter('pulsefold_dead_letter_records_total', { topic, code }).increment()
+    },
+    onOutput: (topic) => written(topic).increment(),
+    onGap({ topic, partition, from, to }) {
+      metrics.counter('pulsefold_gap_records_total', { topic, partition }).increment(to - from)
+      logger.warn({ topic, partition, from, to }, 'records were deleted before they were read')
+    },
+    onError(where, error) {
+      metrics.counter('pulsefold_failures_total', { where }).increment()
+      logger.error({ where, err: error }, 'failed')
+    },
+  }
+}
+
+/**
+ * Keeps what `make` gave for the same texts, as some of these are asked for with every event. What it was asked for more
+ * than a thousand texts, it starts afresh: labels from outside are folded together only behind it.
+ */
+function memo<Texts extends readonly string[], Made>(make: (...texts: Texts) => Made): (...texts: Texts) => Made {
+  const made = new Map<string, Made>()
+  return (...texts) => {
+    const key = texts.join('\u0000')
+    const kept = made.get(key)
+    if (kept !== undefined) return kept
+    if (made.size >= 1000) made.clear()
+    const fresh = make(...texts)
+    made.set(key, fresh)
+    return fresh
+  }
+}
