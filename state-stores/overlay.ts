@@ -14,7 +14,7 @@ export function entriesOver(store: KeyValueStore, overlay: Overlay, range?: KeyR
   const tight = tightenRange(range)
   const changes = changesWithin(overlay, tight)
   const entries = store.entries(rangeBelow(tight, changes))
-  return merge(entries, changes, (a, b) => a.compare(b), tight)
+  return merge(entries, changes.at, (a, b) => a.compare(b), tight)
 }
 
 /** As `entriesOver`, keys and values decoded as UTF-8. */
@@ -26,8 +26,11 @@ export function textsOver(
   const tight = tightenRange(range)
   const changes = changesWithin(overlay, tight)
   const texts = store.texts(rangeBelow(tight, changes))
-  const decoded = changes.map(([key, value]) => [key.toString(), value?.toString() ?? null] as const)
-  return merge(texts, decoded, compareText, tight)
+  const decodedAt = (index: number): Change<string> | undefined => {
+    const change = changes.at(index)
+    return change && [change[0].toString(), change[1]?.toString() ?? null]
+  }
+  return merge(texts, decodedAt, compareText, tight)
 }
 
 /** Orders texts as their UTF-8 bytes are ordered: surrogate pairs behind all other characters. */
@@ -45,14 +48,24 @@ function rank(unit: number): number {
   return unit >= 0xd800 && unit < 0xe000 ? unit + 0x10000 : unit
 }
 
+type Change<T> = readonly [key: T, value: T | null]
+
 /** The changes between the bounds, in the order of the iteration. */
-function changesWithin(overlay: Overlay, { gte, gt, lt, lte, reverse }: TightRange): Overlay {
+interface Changes {
+  readonly deletes: number
+  readonly at: (index: number) => Change<Buffer> | undefined
+}
+
+function changesWithin(overlay: Overlay, { gte, gt, lt, lte, reverse }: TightRange): Changes {
   const countBelow = (key: Buffer): number => countWhile(overlay.length, (i) => compareAt(overlay, i, key) < 0)
   const countUpTo = (key: Buffer): number => countWhile(overlay.length, (i) => compareAt(overlay, i, key) <= 0)
   const from = gt !== undefined ? countUpTo(gt) : gte !== undefined ? countBelow(gte) : 0
   const to = lt !== undefined ? countBelow(lt) : lte !== undefined ? countUpTo(lte) : overlay.length
-  const changes = overlay.slice(from, to)
-  return reverse ? changes.reverse() : changes
+  let deletes = 0
+  for (let i = from; i < to; i++) if (overlay[i]?.[1] === null) deletes++
+  const at = (index: number): Change<Buffer> | undefined =>
+    index < to - from ? overlay[reverse ? to - 1 - index : from + index] : undefined
+  return { deletes, at }
 }
 
 function compareAt(overlay: Overlay, index: number, key: Buffer): number {
@@ -60,41 +73,42 @@ function compareAt(overlay: Overlay, index: number, key: Buffer): number {
 }
 
 /** The range to read of the store: enough entries to fill the limit when the changes have deleted theirs. */
-function rangeBelow(range: TightRange, changes: Overlay): TightRange {
-  return { ...range, limit: range.limit + changes.filter(([, value]) => value === null).length }
+function rangeBelow(range: TightRange, { deletes }: Changes): TightRange {
+  return { ...range, limit: range.limit + deletes }
 }
 
 async function* merge<T>(
   pages: AsyncIterable<readonly (readonly [T, T])[]>,
-  changes: readonly (readonly [T, T | null])[],
+  changeAt: (index: number) => Change<T> | undefined,
   compare: (a: T, b: T) => number,
   { reverse, limit }: TightRange,
 ): AsyncGenerator<readonly (readonly [T, T])[], void> {
   let left = limit
   let position = 0
-  const append = (merged: (readonly [T, T])[], [key, value]: readonly [T, T | null]): void => {
+  let change = changeAt(position)
+  let merged: (readonly [T, T])[] = []
+  const takeChange = ([key, value]: Change<T>): void => {
     if (value !== null) merged.push([key, value])
+    change = changeAt(++position)
   }
 
   for await (const page of pages) {
-    const merged: (readonly [T, T])[] = []
     for (const entry of page) {
-      let isReplaced = false
-      for (let change = changes[position]; change !== undefined; change = changes[++position]) {
-        const order = reverse ? compare(entry[0], change[0]) : compare(change[0], entry[0])
+      let order = 1
+      while (change !== undefined && order !== 0) {
+        order = reverse ? compare(entry[0], change[0]) : compare(change[0], entry[0])
         if (order > 0) break
-        append(merged, change)
-        isReplaced ||= order === 0
+        takeChange(change)
       }
-      if (!isReplaced) merged.push(entry)
+      if (order !== 0) merged.push(entry)
+      if (merged.length >= left) break
     }
     const kept = merged.slice(0, left)
+    merged = []
     left -= kept.length
     if (kept.length > 0) yield kept
     if (left === 0) return
   }
-
-  const rest: (readonly [T, T])[] = []
-  for (const change of changes.slice(position)) append(rest, change)
-  if (left > 0 && rest.length > 0) yield rest.slice(0, left)
+  while (change !== undefined && merged.length < left) takeChange(change)
+  if (merged.length > 0) yield merged
 }
