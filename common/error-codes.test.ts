@@ -1,4 +1,6 @@
 import t from 'tap'
+import { inputErrors } from '../schemas/input-errors.js'
+import { registryErrors } from '../schemas/registry/errors.js'
 import { simulationErrors } from '../scripts/simulate/errors.js'
 import { storeErrors } from '../state-stores/errors.js'
 import { engineErrors } from '../topology/errors.js'
@@ -11,6 +13,8 @@ const families: Record<string, ErrorTable> = {
   logErrors,
   engineErrors,
   simulationErrors,
+  inputErrors,
+  registryErrors,
 }
 
 t.test('each code is of one family only, in capitals, and tells the operator what to do', async (t) => {

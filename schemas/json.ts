@@ -8,7 +8,7 @@ import { nestsDeeperThan } from './json-text.js'
 export const MAX_JSON_NESTING = 64
 
 /**
- * Parses JSON that a stranger sent; never throws. Refused: NOT_UTF8, NESTED_TOO_DEEPLY (seen before parsing),
+ * Parses JSON that a stranger sent; never throws. Refused: MALFORMED_TEXT, NESTED_TOO_DEEPLY (seen before parsing),
  * MALFORMED_JSON, and FORBIDDEN_MEMBER for what could reach a prototype, `field` naming its path. A byte order mark is skipped.
  */
 export function parseJson(json: Buffer): InputResult<unknown> {
@@ -16,7 +16,7 @@ export function parseJson(json: Buffer): InputResult<unknown> {
     return refuse('NESTED_TOO_DEEPLY', `JSON nests deeper than ${MAX_JSON_NESTING} objects and arrays`)
   }
   const text = textOf(json)
-  if (text === undefined) return refuse('NOT_UTF8', 'JSON is not valid UTF-8')
+  if (text === undefined) return refuse('MALFORMED_TEXT', 'JSON is not valid UTF-8')
   let value: unknown
   try {
     value = JSON.parse(text.charCodeAt(0) === 0xfeff ? text.slice(1) : text)

@@ -57,7 +57,7 @@ function dataOf(envelope: Readonly<Record<string, unknown>>, json: Buffer): Inpu
     return refuse('CONFLICTING_DATA', 'the envelope has both data and data_base64', 'data_base64')
   }
   if (typeof base64 !== 'string' || !/^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/.test(base64)) {
-    return refuse('INVALID_BASE64', 'data_base64 is not a text in base64', 'data_base64')
+    return refuse('INVALID_BINARY_DATA', 'data_base64 is not a text in base64', 'data_base64')
   }
   return { ok: true, value: Buffer.from(base64, 'base64') }
 }

@@ -79,7 +79,7 @@ t.test('IV-01 malformed or level-less bodies are refused, whatever comes before 
     ['{"data":null}', 'MISSING_TRUST_LEVEL data.trustLevel'],
     ['[]', 'NOT_AN_OBJECT data'],
     ['"NONE"', 'NOT_AN_OBJECT data'],
-    [Buffer.from([0x7b, 0xff, 0x7d]), 'NOT_UTF8'],
+    [Buffer.from([0x7b, 0xff, 0x7d]), 'MALFORMED_TEXT'],
     ['{"__proto__":{"x":1},"trustLevel":"NONE"}', 'FORBIDDEN_MEMBER __proto__'],
     ['['.repeat(50_000), 'NESTED_TOO_DEEPLY'],
   ]
@@ -182,7 +182,7 @@ t.test('a structured event takes everything from its envelope', async (t) => {
     [{ data: undefined }, 'MISSING_DATA data'],
     [{ data: null }, 'NOT_AN_OBJECT data'],
     [{ data: undefined, data_base64: Buffer.from(body).toString('base64') }, 'NONE'],
-    [{ data: undefined, data_base64: '%%' }, 'INVALID_BASE64 data_base64'],
+    [{ data: undefined, data_base64: '%%' }, 'INVALID_BINARY_DATA data_base64'],
     [{ data_base64: '' }, 'CONFLICTING_DATA data_base64'],
     [{ data: undefined, datacontenttype: 'application/avro', data_base64: 'AAAA' }, 'NO_SCHEMA_REGISTRY'],
   ]
