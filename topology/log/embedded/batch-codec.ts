@@ -1,12 +1,14 @@
-import type { Headers, LogRecord, NewRecord } from '../log.js'
 import { LogError } from '../errors.js'
+import type { LogRecord, NewRecord } from '../log.js'
+import { HeaderNames, readHeaderNames } from './header-names.js'
+import { RecordReader, sizeOf, varintBytes, writeRecord, writeVarint } from './record-codec.js'
 
 /*
  * One stored value holds the records of one append (or a slice of a long one):
  *
  *   0 version, 1 flags, 2 record count (4), 6 span: offsets covered (6), 12 append time (8), 20 highest timestamp of the
  *   batch (8), 28 highest timestamp of the partition up to here (8), 36 bytes ever written to the partition up to here (8),
- *   44 records
+ *   44 header names, records
  *
  * The two running values make each question "which is the first batch from where ..." a binary search.
  */
@@ -16,7 +18,8 @@ const ownTimestamps = 1
 const ownOffsets = 2
 
 const maxBatchRecords = 1_000
-const maxBatchBytes = 262_144
+/** A batch of so many bytes takes no further record. */
+const fullBatchBytes = 262_144
 
 /** A batch as stored: `next` is the first offset behind it, beyond its last record plus one where compaction took some. */
 export interface StoredBatch {
@@ -48,8 +51,6 @@ export interface ReadBudget {
   bytes: number
 }
 
-const noHeaders: Headers = Object.freeze([])
-
 /**
  * Encodes an append into batches of bounded size. `stampMs` is the timestamp of records that bring none; 'log' leaves all
  * timestamps to the seal. Errors: RECORD_TOO_LARGE.
@@ -60,26 +61,30 @@ export function encodeBatches(
   maxRecordBytes: number,
 ): EncodedBatch[] {
   const batches: EncodedBatch[] = []
-  let from = 0
-  let bytes = 0
-  for (let i = 0; i < records.length; i++) {
-    const size = sizeOf(records[i] as NewRecord, i, maxRecordBytes)
-    if (i > from && (bytes + size > maxBatchBytes || i - from === maxBatchRecords)) {
-      batches.push(encodeSlice(records, from, i, bytes, stampMs))
-      from = i
-      bytes = 0
+  let slice = { from: 0, to: 0, bytes: 0, names: new HeaderNames() }
+  for (const [i, record] of records.entries()) {
+    if (slice.bytes >= fullBatchBytes || i - slice.from >= maxBatchRecords) {
+      batches.push(encodeSlice(records, slice, stampMs))
+      slice = { from: i, to: i, bytes: 0, names: new HeaderNames() }
     }
-    bytes += size
+    slice.bytes += sizeOf(record, i, slice.names, maxRecordBytes)
+    slice.to = i + 1
   }
-  if (records.length > from) batches.push(encodeSlice(records, from, records.length, bytes, stampMs))
+  if (records.length > 0) batches.push(encodeSlice(records, slice, stampMs))
   return batches
+}
+
+interface Slice {
+  readonly from: number
+  readonly to: number
+  /** Bytes of the records as encoded. */
+  readonly bytes: number
+  readonly names: HeaderNames
 }
 
 function encodeSlice(
   records: readonly NewRecord[],
-  from: number,
-  to: number,
-  recordBytes: number,
+  { from, to, bytes, names }: Slice,
   stampMs: number | 'log',
 ): EncodedBatch {
   const first = records[from]?.timestamp ?? stampMs
@@ -92,31 +97,33 @@ function encodeSlice(
       if (timestamp !== first) flags = ownTimestamps
     }
   }
+  const stampBytes = flags === 0 ? 0 : 8 * (to - from)
   // Not from Buffer's pool: a small batch in the tail cache would hold a whole slab.
-  const value = Buffer.allocUnsafeSlow(headerBytes + recordBytes + (flags === 0 ? 0 : 8 * (to - from)))
+  const value = Buffer.allocUnsafeSlow(headerBytes + names.encodedBytes + bytes + stampBytes)
   writeFixed(value, flags, to - from, to - from)
-  let at = headerBytes
+  let at = names.write(value, headerBytes)
   for (let i = from; i < to; i++) {
     const record = records[i] as NewRecord
     if (flags !== 0) at = value.writeDoubleBE(record.timestamp ?? (stampMs as number), at)
-    at = writeRecord(value, at, record)
+    at = writeRecord(value, at, record, names)
   }
   return { value, span: to - from, maxTimestamp }
 }
 
 /** Encodes what compaction left of one or several neighbouring batches, sealed, with their own offsets and timestamps. */
 export function encodeKept(records: readonly LogRecord[], base: number, next: number, seal: Seal): StoredBatch {
-  let size = headerBytes
+  const names = new HeaderNames()
+  let bytes = 0
   for (const record of records) {
-    size += 8 + varintBytes(record.offset - base) + sizeOf(record, record.offset, Infinity)
+    bytes += varintBytes(record.offset - base) + 8 + sizeOf(record, record.offset, names, Infinity)
   }
-  const value = Buffer.allocUnsafeSlow(size)
+  const value = Buffer.allocUnsafeSlow(headerBytes + names.encodedBytes + bytes)
   writeFixed(value, ownTimestamps | ownOffsets, records.length, next - base)
-  let at = headerBytes
+  let at = names.write(value, headerBytes)
   for (const record of records) {
     at = writeVarint(value, at, record.offset - base)
     at = value.writeDoubleBE(record.timestamp, at)
-    at = writeRecord(value, at, record)
+    at = writeRecord(value, at, record, names)
   }
   sealBatch(value, seal)
   return { base, next, value }
@@ -162,7 +169,8 @@ export function decodeRecords(batch: StoredBatch, from: number, budget: ReadBudg
   const flags = value[1] as number
   const count = value.readUInt32BE(2)
   const common = value.readDoubleBE(20)
-  const reader = new RecordReader(value)
+  const reader = new RecordReader(value, headerBytes)
+  const names = readHeaderNames(reader)
   for (let i = 0; i < count; i++) {
     const startsAt = reader.at
     const offset = base + ((flags & ownOffsets) === 0 ? i : reader.varint())
@@ -174,7 +182,7 @@ export function decodeRecords(batch: StoredBatch, from: number, budget: ReadBudg
     if (into.length > 0 && (budget.records <= 0 || budget.bytes <= 0)) return offset
     const key = reader.bytesOrNull()
     const content = reader.bytesOrNull()
-    const record = { offset, timestamp, key, value: content, headers: reader.headers() }
+    const record = { offset, timestamp, key, value: content, headers: reader.headers(names) }
     const size = reader.at - startsAt
     if (into.length > 0 && size > budget.bytes) return offset
     budget.records--
@@ -182,124 +190,4 @@ export function decodeRecords(batch: StoredBatch, from: number, budget: ReadBudg
     into.push(record)
   }
   return batch.next
-}
-
-class RecordReader {
-  at = headerBytes
-
-  constructor(private readonly value: Buffer) {}
-
-  varint(): number {
-    const { value } = this
-    let byte = value[this.at++] as number
-    if (byte < 0x80) return byte
-    let result = byte & 0x7f
-    let scale = 0x80
-    do {
-      if (this.at >= value.length) throw new LogError('LOG_DAMAGED', 'a batch ends in the middle of a record')
-      byte = value[this.at++] as number
-      result += (byte & 0x7f) * scale
-      scale *= 0x80
-    } while (byte >= 0x80)
-    return result
-  }
-
-  double(): number {
-    const result = this.value.readDoubleBE(this.at)
-    this.at += 8
-    return result
-  }
-
-  bytes(length: number): Buffer {
-    const from = this.at
-    this.at += length
-    if (this.at > this.value.length) throw new LogError('LOG_DAMAGED', 'a batch ends in the middle of a record')
-    return this.value.subarray(from, this.at)
-  }
-
-  bytesOrNull(): Buffer | null {
-    const length = this.varint()
-    return length === 0 ? null : this.bytes(length - 1)
-  }
-
-  headers(): Headers {
-    const count = this.varint()
-    if (count === 0) return noHeaders
-    const headers: [string, Buffer][] = []
-    for (let i = 0; i < count; i++) {
-      const nameBytes = this.varint()
-      const name = this.value.toString('utf8', this.at, this.at + nameBytes)
-      this.at += nameBytes
-      headers.push([name, this.bytes(this.varint())])
-    }
-    return headers
-  }
-
-  skipRecord(): void {
-    this.#skip(this.varint() - 1)
-    this.#skip(this.varint() - 1)
-    for (let fields = 2 * this.varint(); fields > 0; fields--) this.#skip(this.varint())
-  }
-
-  #skip(bytes: number): void {
-    if (bytes > 0) this.at += bytes
-  }
-}
-
-function sizeOf(record: NewRecord, index: number, maxRecordBytes: number): number {
-  const { key, value, headers = noHeaders } = record
-  let content = (key?.length ?? 0) + (value?.length ?? 0)
-  let lengths =
-    varintBytes(key === null ? 0 : key.length + 1) +
-    varintBytes(value === null ? 0 : value.length + 1) +
-    varintBytes(headers.length)
-  for (const [name, header] of headers) {
-    const nameBytes = Buffer.byteLength(name)
-    content += nameBytes + header.length
-    lengths += varintBytes(nameBytes) + varintBytes(header.length)
-  }
-  if (content > maxRecordBytes) {
-    throw new LogError('RECORD_TOO_LARGE', `record ${index} has ${content} bytes, the bound is ${maxRecordBytes}`, {
-      details: { index, bytes: content, maxRecordBytes },
-    })
-  }
-  return content + lengths
-}
-
-function writeRecord(out: Buffer, from: number, record: NewRecord): number {
-  const { key, value, headers = noHeaders } = record
-  let at = writeBytesOrNull(out, from, key)
-  at = writeBytesOrNull(out, at, value)
-  at = writeVarint(out, at, headers.length)
-  for (const [name, header] of headers) {
-    at = writeVarint(out, at, Buffer.byteLength(name))
-    at += out.write(name, at)
-    at = writeVarint(out, at, header.length)
-    out.set(header, at)
-    at += header.length
-  }
-  return at
-}
-
-function writeBytesOrNull(out: Buffer, at: number, bytes: Buffer | null): number {
-  if (bytes === null) return writeVarint(out, at, 0)
-  at = writeVarint(out, at, bytes.length + 1)
-  out.set(bytes, at)
-  return at + bytes.length
-}
-
-function varintBytes(value: number): number {
-  let bytes = 1
-  for (let rest = value; rest >= 0x80; rest = Math.floor(rest / 0x80)) bytes++
-  return bytes
-}
-
-function writeVarint(out: Buffer, at: number, value: number): number {
-  let rest = value
-  while (rest >= 0x80) {
-    out[at++] = (rest % 0x80) | 0x80
-    rest = Math.floor(rest / 0x80)
-  }
-  out[at++] = rest
-  return at
 }

@@ -74,7 +74,9 @@ export class Cleaner {
     const oldestMs = retentionMs < 0 ? -Infinity : this.#options.now() - retentionMs
     const deletableBytes = retentionBytes < 0 ? -Infinity : partition.endBytes - retentionBytes
     if (oldestMs < 0 && deletableBytes <= 0) return
-    const kept = await partition.firstBatch(
+    const kept = await partition.batches.first(
+      partition.start,
+      partition.end,
       ({ appendedAt, endBytes }) => appendedAt >= oldestMs && endBytes > deletableBytes,
     )
     await partition.deleteBefore(kept?.base ?? partition.end)

@@ -27,12 +27,12 @@ export interface CompactionOptions {
  * Each pass reads on from where the last ended until it knows `compactionKeys` keys, then goes over everything before.
  */
 export async function compact(partition: Partition, options: CompactionOptions): Promise<number> {
-  const last = await partition.batchBefore(partition.end)
+  const last = await partition.batches.before(partition.end)
   if (last === undefined) return 0
   for (let from = Math.max(partition.cleanedTo, partition.start); ;) {
     const newest = new Map<string, number>()
     let to = last.next
-    for await (const batch of partition.batches(from, last.next)) {
+    for await (const batch of partition.batches.range(from, last.next)) {
       for (const { key, offset } of recordsOf(batch)) if (key !== null) newest.set(keyText(key), offset)
       if (newest.size < options.compactionKeys) continue
       to = batch.next
@@ -60,7 +60,7 @@ async function rewrite(
     if (merge.changes) await partition.replace(merge.bases, merge.result(), partition.cleanedTo)
     merge = new Merge()
   }
-  for await (const batch of partition.batches(partition.start, to)) {
+  for await (const batch of partition.batches.range(partition.start, to)) {
     if (stopping.aborted) return kept
     const records = recordsOf(batch)
     const staying = records.filter(stays)

@@ -15,6 +15,10 @@ export class ConsumerGroup {
     this.#partitionsOf = partitionsOf
   }
 
+  get isEmpty(): boolean {
+    return this.#members.length === 0
+  }
+
   join(member: EmbeddedGroupMember): void {
     this.#members.push(member)
     // Later than the caller's `await join()`, so that its listener can use the member from the first call on.

@@ -2,16 +2,15 @@ import type { KeyValueStore, WriteOperation } from '../../../state-stores/key-va
 import { LogError } from '../errors.js'
 import type { Appended, LogRecord, ReadOptions, RecordBatch, TopicPartition } from '../log.js'
 import type { EncodedBatch, ReadBudget, Seal, StoredBatch } from './batch-codec.js'
-import { decodeRecords, sealBatch, sealOf, storedBatch } from './batch-codec.js'
-import { baseOffsetOf, batchKey, offsetLimit, partitionKey } from './rows.js'
+import { decodeRecords, sealBatch, sealOf } from './batch-codec.js'
+import { BatchRows } from './batch-rows.js'
+import { offsetLimit, partitionKey } from './rows.js'
 import { logErrorOf } from './store-failure.js'
 import type { TailCache } from './tail-cache.js'
 import { Tail } from './tail-cache.js'
 import type { PreparedWrite } from './write-queue.js'
 
 const defaultReadBytes = 1024 * 1024
-/** Batches of one iterator of the store. */
-const chunkBatches = 128
 
 /** Where a partition ends: the next offset, and the running values of its last batch. */
 export interface PartitionEnd extends Pick<Seal, 'appendedAt' | 'highestTimestamp' | 'endBytes'> {
@@ -43,6 +42,7 @@ export interface PartitionContext {
 export class Partition implements TopicPartition {
   readonly topic: string
   readonly partition: number
+  readonly batches: BatchRows
   readonly #topicNumber: number
   readonly #context: PartitionContext
   readonly #tail = new Tail()
@@ -60,6 +60,7 @@ export class Partition implements TopicPartition {
     this.#topicNumber = topicNumber
     this.partition = partition
     this.#context = context
+    this.batches = new BatchRows(context.store, topicNumber, partition)
   }
 
   /** Finds start and end in the store. */
@@ -72,7 +73,7 @@ export class Partition implements TopicPartition {
     const self = new Partition(topic, topicNumber, partition, context)
     const row = await context.store.get(partitionKey(topicNumber, partition)).catch(throwLogError)
     if (row !== undefined) self.#row = JSON.parse(row.toString()) as PartitionRow
-    const last = await self.batchBefore(offsetLimit)
+    const last = await self.batches.before(offsetLimit)
     self.#end = last === undefined ? self.#row.end : { next: last.next, ...sealOf(last.value) }
     self.#preparedEnd = self.#end
     return self
@@ -103,7 +104,7 @@ export class Partition implements TopicPartition {
     const baseOffset = this.#preparedEnd.next
     const deleted = this.#doubtful
     this.#doubtful = new Set()
-    for (const base of deleted) operations.push({ key: this.#keyOf(base), value: null })
+    for (const base of deleted) operations.push({ key: this.batches.keyOf(base), value: null })
     const stored: StoredBatch[] = []
     let end = this.#preparedEnd
     let timestamp = -1
@@ -118,7 +119,7 @@ export class Partition implements TopicPartition {
         endBytes: end.endBytes + batch.value.length,
       }
       sealBatch(batch.value, { ...end, maxTimestamp })
-      operations.push({ key: this.#keyOf(base), value: batch.value })
+      operations.push({ key: this.batches.keyOf(base), value: batch.value })
       stored.push({ base, next: end.next, value: batch.value })
       timestamp = Math.max(timestamp, maxTimestamp)
     }
@@ -174,7 +175,7 @@ export class Partition implements TopicPartition {
     if (this.#tail.covers(offset)) {
       for (const batch of this.#tail.from(offset)) if (!take(batch)) break
     } else if (offset < end) {
-      for await (const batch of this.batches(offset, end)) if (!take(batch)) break
+      for await (const batch of this.batches.range(offset, end)) if (!take(batch)) break
       // The log start may have moved past the offset while the store was read.
       this.#checkRange(offset, end)
     }
@@ -191,77 +192,14 @@ export class Partition implements TopicPartition {
     )
   }
 
-  /** Batches from the one that holds `from` (or the first behind it) up to offset `to`. */
-  async *batches(from: number, to: number): AsyncIterable<StoredBatch> {
-    let next = from
-    let count: number
-    try {
-      do {
-        count = 0
-        const range = { gte: this.#keyOf(next), lt: this.#keyOf(to), limit: chunkBatches }
-        for await (const page of this.#context.store.entries(range)) {
-          for (const [key, value] of page) {
-            const batch = storedBatch(baseOffsetOf(key), value)
-            if (count++ === 0 && batch.base > next) yield* this.#holding(next)
-            next = batch.next
-            yield batch
-          }
-        }
-      } while (count === chunkBatches)
-      if (count === 0) yield* this.#holding(next)
-    } catch (error) {
-      throw logErrorOf(error)
-    }
-  }
-
-  async *#holding(offset: number): AsyncIterable<StoredBatch> {
-    const batch = await this.batchBefore(offset)
-    if (batch !== undefined && batch.next > offset) yield batch
-  }
-
-  /** The last batch whose base lies below `offset`. */
-  async batchBefore(offset: number): Promise<StoredBatch | undefined> {
-    const range = { gte: this.#keyOf(0), lt: this.#keyOf(offset), reverse: true, limit: 1 }
-    try {
-      for await (const page of this.#context.store.entries(range)) {
-        for (const [key, value] of page) return storedBatch(baseOffsetOf(key), value)
-      }
-    } catch (error) {
-      throw logErrorOf(error)
-    }
-    return undefined
-  }
-
-  /**
-   * The first batch that fulfils a condition which, once true, stays true for all later batches; found by halving the
-   * offsets. Undefined when none does.
-   */
-  async firstBatch(condition: (seal: Seal) => boolean): Promise<StoredBatch | undefined> {
-    let low = this.start
-    let high = this.end
-    let found: StoredBatch | undefined
-    while (low < high) {
-      const batch = await this.batchBefore(Math.floor((low + high) / 2) + 1)
-      if (batch === undefined || batch.next <= low) {
-        low = Math.floor((low + high) / 2) + 1
-      } else if (condition(sealOf(batch.value))) {
-        found = batch
-        high = batch.base
-      } else {
-        low = batch.next
-      }
-    }
-    return found
-  }
-
   /** The first offset whose timestamp is at or after `timestampMs`; the end when there is none. */
   async offsetForTime(timestampMs: number): Promise<number> {
     const end = this.end
     if (timestampMs > this.#end.highestTimestamp) return end
-    const first = await this.firstBatch((seal) => seal.highestTimestamp >= timestampMs)
+    const first = await this.batches.first(this.start, end, (seal) => seal.highestTimestamp >= timestampMs)
     if (first === undefined) return end
     // The running value may come from a batch that retention or compaction took, so it only says where to begin.
-    for await (const batch of this.batches(Math.max(first.base, this.start), end)) {
+    for await (const batch of this.batches.range(Math.max(first.base, this.start), end)) {
       if (sealOf(batch.value).maxTimestamp < timestampMs) continue
       const records: LogRecord[] = []
       decodeRecords(batch, this.start, { records: Infinity, bytes: Infinity }, records)
@@ -278,16 +216,16 @@ export class Partition implements TopicPartition {
     if (start > this.start) {
       await this.#writeRow({ ...this.#row, start, end }, [])
     }
-    const holding = await this.batchBefore(start + 1)
+    const holding = await this.batches.before(start + 1)
     const to = holding !== undefined && holding.next > start ? holding.base : start
-    await this.#context.store.clear({ gte: this.#keyOf(0), lt: this.#keyOf(to) }).catch(throwLogError)
+    await this.batches.clearBelow(to)
   }
 
   /** Replaces the batches at these bases by what compaction left, as one write; all before `cleanedTo` is then done. */
   async replace(removed: readonly number[], kept: readonly StoredBatch[], cleanedTo: number): Promise<void> {
     const operations: WriteOperation[] = []
-    for (const base of removed) operations.push({ key: this.#keyOf(base), value: null })
-    for (const batch of kept) operations.push({ key: this.#keyOf(batch.base), value: batch.value })
+    for (const base of removed) operations.push({ key: this.batches.keyOf(base), value: null })
+    for (const batch of kept) operations.push({ key: this.batches.keyOf(batch.base), value: batch.value })
     await this.#writeRow({ ...this.#row, cleanedTo }, operations)
     if (removed.length > 0) this.#context.cache.clear(this.#tail)
   }
@@ -297,10 +235,6 @@ export class Partition implements TopicPartition {
     const put = { key, value: Buffer.from(JSON.stringify(row)) }
     await this.#context.store.write([...operations, put], { sync: true }).catch(throwLogError)
     this.#row = row
-  }
-
-  #keyOf(offset: number): Buffer {
-    return batchKey(this.#topicNumber, this.partition, offset)
   }
 }
 

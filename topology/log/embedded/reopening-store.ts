@@ -6,15 +6,17 @@ import type { Entry, KeyRange, KeyValueStore, StoreProvider, TextEntry } from '.
  * does that first. When the disk is still full, that write fails and the one after tries again.
  */
 export async function reopeningStore(stores: StoreProvider, name: string): Promise<KeyValueStore> {
-  let opened = Promise.resolve(await stores.open(name))
-  const { location } = await opened
+  let current = await stores.open(name)
+  let opened = Promise.resolve(current)
+  const { location } = current
   let hasFailed = false
   let closing: Promise<void> | undefined
 
   async function reopen(former: Promise<KeyValueStore>): Promise<KeyValueStore> {
     // Rejects when the last attempt to open failed: then there is nothing to close.
     await former.then((store) => store.close()).catch(() => undefined)
-    return stores.open(name)
+    current = await stores.open(name)
+    return current
   }
 
   async function changing(work: (store: KeyValueStore) => Promise<void>): Promise<void> {
@@ -57,7 +59,9 @@ export async function reopeningStore(stores: StoreProvider, name: string): Promi
 
   return {
     location,
-    openIterators: 0,
+    get openIterators() {
+      return current.openIterators
+    },
     get: (key) => reading((store) => store.get(key)),
     getMany: (keys) => reading((store) => store.getMany(keys)),
     write: (operations, options) => changing((store) => store.write(operations, options)),

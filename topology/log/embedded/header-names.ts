@@ -1,0 +1,43 @@
+import type { RecordReader } from './record-codec.js'
+import { varintBytes, writeVarint } from './record-codec.js'
+
+/** The header names of one batch: each is stored once, in front of the records, which refer to it by number. */
+export class HeaderNames {
+  readonly #numbers = new Map<string, number>()
+  readonly #lengths: number[] = []
+  #textBytes = 0
+
+  /** The number of a name, which is added when new. */
+  add(name: string): number {
+    const known = this.#numbers.get(name)
+    if (known !== undefined) return known
+    const bytes = Buffer.byteLength(name)
+    this.#textBytes += varintBytes(bytes) + bytes
+    this.#numbers.set(name, this.#lengths.length)
+    return this.#lengths.push(bytes) - 1
+  }
+
+  /** UTF-8 bytes of a name. */
+  lengthOf(number: number): number {
+    return this.#lengths[number] ?? 0
+  }
+
+  get encodedBytes(): number {
+    return varintBytes(this.#lengths.length) + this.#textBytes
+  }
+
+  write(out: Buffer, from: number): number {
+    let at = writeVarint(out, from, this.#lengths.length)
+    for (const [name, number] of this.#numbers) {
+      at = writeVarint(out, at, this.lengthOf(number))
+      at += out.write(name, at)
+    }
+    return at
+  }
+}
+
+export function readHeaderNames(reader: RecordReader): string[] {
+  const names: string[] = []
+  for (let count = reader.varint(); count > 0; count--) names.push(reader.bytes(reader.varint()).toString())
+  return names
+}
