@@ -4,7 +4,7 @@ export interface ErrorSpec {
   readonly retryable?: true
 }
 
-/** A family's codes. Each family file exports one such table and one class; all are collected in `common/error-codes.test.ts`. */
+/** A family's codes. Each family file exports one such table and one class; all are collected in `scripts/error-tables.ts`. */
 export type ErrorTable = Readonly<Record<string, ErrorSpec>>
 
 export interface ErrorContext {

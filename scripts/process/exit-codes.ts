@@ -1,4 +1,6 @@
 import { PulsefoldError } from '../../common/errors.js'
+import { describeFault } from '../../common/settings-faults.js'
+import { SettingsError } from '../../common/settings.js'
 
 /** Why the process ended, for whoever supervises it; as in BSD's sysexits. */
 export const exitCodes = {
@@ -27,13 +29,23 @@ const byErrorCode: Readonly<Record<string, keyof typeof exitCodes>> = {
   ENOTFOUND: 'unavailable',
 }
 
+/** For a help text. */
+export function describeExitCodes(): string {
+  return Object.values(exitCodes)
+    .map(({ code, meaning }) => `  ${String(code).padStart(2)}  ${meaning}`)
+    .join('\n')
+}
+
 /** The exit code for an error that ends the process. */
 export function exitCodeOf(error: Error): number {
   return exitCodes[byErrorCode[codeOf(error) ?? ''] ?? 'failed'].code
 }
 
-/** What happened and what to do, in words for the one who started it. */
+/** What happened and what to do, in words for the one who started it; of settings a line for each fault. */
 export function explain(error: Error): string {
+  if (error instanceof SettingsError) {
+    return ['the settings are wrong:', ...error.faults.map((fault) => `  ${describeFault(fault)}`)].join('\n')
+  }
   if (error instanceof PulsefoldError) return `${error.message}. ${error.action}`
   const { address, port, path } = error as NodeJS.ErrnoException & { address?: string; port?: number }
   const place = port === undefined ? (path ?? '') : `port ${port} of ${address ?? 'this machine'}`

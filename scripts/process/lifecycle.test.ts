@@ -144,7 +144,7 @@ const cannotStart = [
   { error: osError('EACCES', { path: '/data' }), exit: 69, text: '/data may not be used by this user' },
   { error: osError('EADDRNOTAVAIL', { address: '1.2.3.4', port: 1 }), exit: 69, text: 'Correct --http-host.' },
   { error: new StoreError('STORE_IN_USE', 'the store is taken'), exit: 69, text: 'Stop it, or set another dataDir.' },
-  { error: new SettingsError([]), exit: 78, text: 'Correct the settings' },
+  { error: new SettingsError([]), exit: 78, text: 'the settings are wrong:' },
   { error: new StoreError('STORE_CORRUPT', 'damaged'), exit: 70, text: 'damaged.' },
   { error: new Error('boo'), exit: 70, text: 'boo' },
 ]

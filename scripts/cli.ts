@@ -1,0 +1,25 @@
+import { Command } from 'commander'
+import { ensureError } from '../common/errors.js'
+import { registerErrors } from './commands/errors.js'
+import { registerSettings } from './commands/settings.js'
+import { describeExitCodes, exitCodeOf, exitCodes, explain } from './process/exit-codes.js'
+import { registerSimulate } from './simulate/command.js'
+
+const program = new Command('pulsefold')
+  .description('A liveness engine for telecom networks: trust levels from heartbeats and health checks.')
+  .exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : exitCodes.misused.code))
+  .addHelpText('after', () => `\nExit codes:\n${describeExitCodes()}\n`)
+
+registerSettings(program)
+registerErrors(program)
+registerSimulate(program)
+
+// Whoever read the output may have left (`| head`).
+process.stdout.on('error', () => process.exit(0))
+try {
+  await program.parseAsync()
+} catch (thrown) {
+  const error = ensureError(thrown)
+  console.error(`pulsefold: ${explain(error)}`)
+  process.exitCode = exitCodeOf(error)
+}

@@ -1,0 +1,49 @@
+import { apiErrors } from '../api/errors.js'
+import type { ErrorSpec, ErrorTable } from '../common/errors.js'
+import { settingsErrors } from '../common/settings.js'
+import { inputErrors } from '../schemas/input-errors.js'
+import { storeErrors } from '../state-stores/errors.js'
+import { engineErrors } from '../topology/errors.js'
+import { logErrors } from '../topology/log/errors.js'
+import { simulationErrors } from './simulate/errors.js'
+
+/** All families of error codes, in the order of the documentation. A test holds that none is missing. */
+export const errorTables: readonly { readonly family: string; readonly where: string; readonly table: ErrorTable }[] = [
+  { family: 'Input', where: 'dead letters, and faults in answers to `POST /events`', table: inputErrors },
+  { family: 'HTTP', where: 'answers, with their status', table: apiErrors },
+  { family: 'Settings', where: 'the start', table: settingsErrors },
+  { family: 'Engine', where: 'the log, `/ops/health/ready`, dead letters', table: engineErrors },
+  { family: 'Log', where: 'the log, the start', table: logErrors },
+  { family: 'Stores', where: 'the log, the start', table: storeErrors },
+  { family: 'Simulation', where: 'the end of `simulate`', table: simulationErrors },
+]
+
+/** All codes as text for a terminal. */
+export function listErrors(): string {
+  return errorTables
+    .map(({ family, where, table }) => {
+      const codes = Object.entries(table).map(([code, spec]) => `  ${code}${note(spec)}\n      ${spec.action}`)
+      return `${family} (${where.replaceAll('`', '')})\n${codes.join('\n')}`
+    })
+    .join('\n\n')
+}
+
+/** All codes as Markdown. */
+export function errorsTable(): string {
+  return errorTables
+    .map(({ family, where, table }) => {
+      const rows = Object.entries(table).map(
+        ([code, spec]) => `| \`${code}\` | ${note(spec).trim()} | ${spec.action.replaceAll('|', '\\|')} |`,
+      )
+      return [`**${family}**, seen in ${where}`, '', '| code | | what to do |', '| --- | --- | --- |', ...rows].join(
+        '\n',
+      )
+    })
+    .join('\n\n')
+}
+
+function note(spec: ErrorSpec): string {
+  const notes = ['status' in spec ? String(spec.status) : '', spec.retryable === true ? 'retryable' : '']
+  const text = notes.filter((part) => part !== '').join(', ')
+  return text === '' ? '' : ` (${text})`
+}
