@@ -97,6 +97,9 @@ export class Task {
   get owedEffects(): number {
     return this.#parts?.rows.state(engineTables.owed).resident?.size ?? 0
   }
+  get openIterators(): number {
+    return this.#parts?.rows.store.openIterators ?? 0
+  }
   /** Keys that the changelog does not hold yet. */
   get changelogLag(): number {
     return this.#parts?.committer.lackingKeys ?? 0
