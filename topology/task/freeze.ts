@@ -8,9 +8,13 @@ const EMPTY = Buffer.alloc(0)
 
 /**
  * Turns what folds have changed since the last freeze into the operations of one atomic batch: rows, their index entries,
- * and the keys that the changelog now lacks; moves the rows to `committing` and the digest along.
+ * and the keys that the changelog now lacks (a replay has none); moves the rows to `committing` and the digest along.
  */
-export function freeze(tables: readonly TableState[], digest: StoreDigest, lacking: Set<string>): WriteOperation[] {
+export function freeze(
+  tables: readonly TableState[],
+  digest: StoreDigest,
+  lacking: Set<string> | undefined,
+): WriteOperation[] {
   const operations: WriteOperation[] = []
   for (const state of tables) {
     const { runtime, current } = state
@@ -26,7 +30,7 @@ function freezeRow(
   key: string,
   dirty: DirtyRow,
   digest: StoreDigest,
-  lacking: Set<string>,
+  lacking: Set<string> | undefined,
   operations: WriteOperation[],
 ): void {
   const { base, row } = dirty
@@ -37,7 +41,7 @@ function freezeRow(
   const stateKey = runtime.prefix + key
   const storeKey = Buffer.from(stateKey)
   operations.push({ key: storeKey, value: bytes ?? null })
-  if (!lacking.has(stateKey)) {
+  if (lacking !== undefined && !lacking.has(stateKey)) {
     lacking.add(stateKey)
     operations.push({ key: Buffer.from(LACKING + stateKey), value: EMPTY })
   }

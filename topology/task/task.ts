@@ -4,7 +4,7 @@ import { EngineError } from '../errors.js'
 import type { JournalEntry } from '../journal/entry.js'
 import type { RecordBatch, TransactionalWriter } from '../log/log.js'
 import { partitionOf } from '../partitioner.js'
-import type { EventPosition, IndexEntry, Processor, Reads } from '../processor.js'
+import type { Processor } from '../processor.js'
 import { Committer } from './committer.js'
 import { Effects } from './effects.js'
 import type { TaskEnvironment } from './environment.js'
@@ -13,7 +13,8 @@ import type { Consequence } from './folder.js'
 import { openTaskStore } from './open-store.js'
 import { findOriginal } from './original.js'
 import { RowStore } from './row-store.js'
-import { scanIndex } from './row-scan.js'
+import { foldSegment } from './segment.js'
+import type { FoldItem } from './segment.js'
 import { engineTables } from './table-runtime.js'
 import type { OwedRow } from './table-runtime.js'
 import { isValidTransition } from './task-state.js'
@@ -22,13 +23,6 @@ import { Timers } from './timers.js'
 
 /** Entries folded without giving way to others. */
 const SEGMENT_ENTRIES = 250
-
-interface FoldItem {
-  readonly entry: JournalEntry
-  readonly position: EventPosition
-  readonly timestamp: number
-  readonly reads: Reads
-}
 
 type Answer = Extract<Consequence, { kind: 'answer' }>
 
@@ -267,17 +261,7 @@ export class Task {
 
   async #fold(segment: readonly FoldItem[]): Promise<void> {
     const { rows, folder, timers } = this.#open()
-    const references = segment.flatMap(({ reads }) => reads.rows)
-    const scan = segment[0]?.reads.scan
-    let scanned: readonly IndexEntry[] = []
-    if (scan !== undefined) {
-      const pages = scanIndex(rows, rows.state(scan.table), scan.index, scan.range)
-      for await (const page of pages) scanned = [...scanned, ...page]
-      references.push(...(scan.thenRows?.(scanned) ?? []))
-    }
-    await rows.load(references)
-    for (const { entry, position, timestamp } of segment) folder.fold(entry, position, timestamp, scanned)
-    rows.endSegment()
+    await foldSegment(rows, folder, segment)
     this.#stampSeenAt = this.#environment.clock.monotonic()
     this.#environment.observer.onFolded(segment.length)
     const consequences = this.#consequences
