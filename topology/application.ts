@@ -364,7 +364,7 @@ export class Application implements Streams {
         onCommit: (operations, durationMs) => observer.onCommit(processor.name, partition, operations, durationMs),
         onChangelog: (records) => observer.onChangelog(processor.name, partition, records),
         onRestore: (progress) => observer.onRestore(processor.name, partition, progress),
-        onDeadlineFired: () => observer.onDeadlineFired(processor.name, partition),
+        onDeadlineFired: () => observer.onDeadlineFired(processor.name),
         onEffectPerformed: (kind, durationMs) => observer.onEffectPerformed(processor.name, kind, durationMs),
         onSetAside: (reason, movedTo) => observer.onSetAside(processor.name, partition, reason, movedTo),
         onError: (error) => observer.onError(`task ${processor.name}/${partition}`, error),

@@ -11,7 +11,7 @@ export interface EngineObserver {
   onCommit(domain: string, partition: number, operations: number, durationMs: number): void
   onChangelog(domain: string, partition: number, records: number): void
   onRestore(domain: string, partition: number, progress: RestoreProgress): void
-  onDeadlineFired(domain: string, partition: number): void
+  onDeadlineFired(domain: string): void
   onEffectPerformed(domain: string, kind: string, durationMs: number): void
   onSetAside(domain: string, partition: number, reason: string, movedTo: string): void
   /** A record of an input topic was accepted, skipped or rejected (with the reason). */
