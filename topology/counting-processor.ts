@@ -1,12 +1,17 @@
 import { avroRowCodec } from '../schemas/avro.js'
-import type { FoldContext, JournalEvent, Processor, Table } from './processor.js'
+import type { FoldContext, IndexEntry, JournalEvent, Processor, Reads, Table } from './processor.js'
 
-/** A small domain for the engine's own tests: counts events by key, with deadlines, sends, broadcasts and commands. */
+/**
+ * A small domain for the engine's own tests: counts events by key. What else an event does its mode says: `timer` and
+ * `cancel`, `send`, `broadcast`, `request`, `delete`, `survey` (a scan), `deadLetter`, `fail`, `undeclared`.
+ */
 
 export interface CountRow {
   readonly count: number
   readonly woken: number
   readonly lastOffset: number
+  /** The deadline armed last; 0: none. */
+  readonly due: number
 }
 
 export const counts: Table<CountRow> = {
@@ -19,9 +24,10 @@ export const counts: Table<CountRow> = {
         { name: 'count', type: 'long' },
         { name: 'woken', type: 'long' },
         { name: 'lastOffset', type: 'long' },
+        { name: 'due', type: 'long' },
       ],
     },
-    ['lastOffset'],
+    ['lastOffset', 'due'],
   ),
   indexes: { byCount: { entries: (key, row) => [{ key: `${String(row.count).padStart(8, '0')}\u0000${key}` }] } },
 }
@@ -39,21 +45,46 @@ export interface Counted extends JournalEvent {
   readonly data: { readonly key: string; readonly mode: string }
 }
 
+/** Entries that a survey looks at. */
+export const SURVEYED = 3
+export const WAKE_AFTER_MS = 1000
+
 const countRow = (key: string): { table: Table<unknown>; key: string } => ({ table: counts, key })
-const EMPTY: CountRow = { count: 0, woken: 0, lastOffset: -1 }
+const keyOf = (entry: IndexEntry): string => entry.key.slice(entry.key.indexOf('\u0000') + 1)
+const EMPTY: CountRow = { count: 0, woken: 0, lastOffset: -1, due: 0 }
+const counted = (key: string): Counted => ({ type: 'Counted', data: { key, mode: '' } })
+
+function reads({ data: { key, mode } }: Counted): Reads {
+  if (mode !== 'survey') return { rows: [countRow(key)] }
+  const thenRows = (entries: readonly IndexEntry[]): ReturnType<typeof countRow>[] =>
+    entries.map((entry) => countRow(keyOf(entry)))
+  const range = { limit: SURVEYED }
+  return { rows: [countRow(key)], scan: { table: counts, index: 'byCount', range, thenRows } }
+}
 
 function evolve(event: Counted, context: FoldContext): void {
   const { key, mode } = event.data
   if (mode === 'fail') throw new Error(`this event always fails: ${key}`)
+  if (mode === 'undeclared') context.get(counts, `not ${key}`)
   const before = context.get(counts, key) ?? EMPTY
-  const row = { ...before, count: before.count + 1, lastOffset: context.position.offset }
+  const surveyed = context.scanned.reduce((sum, entry) => sum + (context.get(counts, keyOf(entry))?.count ?? 0), 0)
+  const row = { ...before, count: before.count + 1 + surveyed, lastOffset: context.position.offset }
   context.put(counts, key, row)
   context.put(totals, 'all', { total: (context.get(totals, 'all')?.total ?? 0) + 1 })
   context.count('counted', mode)
   context.emit(countOutput, { key, value: JSON.stringify({ key, count: row.count }), headers: [['ce_type', 'count']] })
-  if (mode === 'timer') context.arm(context.time + 1000, `wake/${key}`)
-  if (mode === 'send') context.send(`${key}-sent`, { type: 'Counted', data: { key: `${key}-sent`, mode: '' } })
-  if (mode === 'broadcast') context.broadcast({ type: 'Counted', data: { key: `${key}-everywhere`, mode: '' } })
+  if (mode === 'timer') {
+    const due = context.time + WAKE_AFTER_MS
+    context.arm(due, `wake/${key}`)
+    context.put(counts, key, { ...row, due })
+  }
+  if (mode === 'cancel') {
+    context.disarm(row.due, `wake/${key}`)
+    context.put(counts, key, { ...row, due: 0 })
+  }
+  if (mode === 'delete') context.delete(counts, key)
+  if (mode === 'send') context.send(`${key}-sent`, counted(`${key}-sent`))
+  if (mode === 'broadcast') context.broadcast(counted(`${key}-everywhere`))
   if (mode === 'deadLetter') context.deadLetter({ code: 'NOT_WANTED', message: `not wanted: ${key}` })
   if (mode === 'request') {
     const id = `${context.position.offset}/${context.position.index}`
@@ -91,18 +122,22 @@ export const countingProcessor: Processor<Counted> = {
   ],
   outputs: [countOutput],
   tables: [counts, totals],
-  queries: [],
+  queries: [
+    {
+      name: 'count',
+      run: async (reader, key) => (await reader.get(counts, key as string))?.count ?? 0,
+    },
+  ],
   effectors: [
     {
       kind: 'echo',
       deadlineMs: 1000,
-      perform: ({ payload }) =>
-        Promise.resolve({ type: 'Counted', data: { key: `${(payload as { key: string }).key}-echo`, mode: '' } }),
+      perform: ({ payload }) => Promise.resolve(counted(`${(payload as { key: string }).key}-echo`)),
     },
   ],
   counters: { counted: 'Events counted, by mode' },
   settings: { greeting: 'hello' },
-  reads: ({ data }) => ({ rows: [countRow(data.key)] }),
+  reads,
   evolve,
   readsOfDeadline: ({ id }) => ({ rows: [countRow(id.slice('wake/'.length))] }),
   onDeadline({ id }, context) {

@@ -1,5 +1,7 @@
+import type { Clock } from '../common/clock.js'
 import { manualClock } from '../common/manual-clock.js'
 import type { ManualClock } from '../common/manual-clock.js'
+import type { KeyValueStore, StoreProvider } from '../state-stores/key-value-store.js'
 import { memoryProvider } from '../state-stores/memory/provider.js'
 import type { MemoryProvider } from '../state-stores/memory/provider.js'
 import { Application } from './application.js'
@@ -40,10 +42,13 @@ export class TopologyTestDriver {
   readonly #options: TestDriverOptions
   #starts = 0
   #incarnations = 0
+  #process: TestProcess | undefined
   #log: EmbeddedLog | undefined
   #application: Application | undefined
   /** Set by a test before `start`: called at each step of each task. */
   probe: TaskEnvironment['probe']
+  /** Set by a test: puts something between the engine and a store just opened. */
+  wrapStore: (name: string, store: KeyValueStore) => KeyValueStore = (_name, store) => store
 
   constructor(options: TestDriverOptions) {
     this.#options = options
@@ -65,8 +70,10 @@ export class TopologyTestDriver {
   /** Starts (or starts again) and waits until all tasks are live, unless told not to. */
   async start(options: { readonly untilLive: boolean } = { untilLive: true }): Promise<void> {
     this.#starts++
-    this.#log = await openEmbeddedLogAt(this.stores, 'log', {
-      clock: this.clock,
+    this.#process = testProcess(this.clock, this.stores, (name, store) => this.wrapStore(name, store))
+    const { clock, stores } = this.#process
+    this.#log = await openEmbeddedLogAt(stores, 'log', {
+      clock,
       newIncarnation: () => `incarnation-${++this.#incarnations}`,
       onCleanError: () => undefined,
     })
@@ -75,8 +82,8 @@ export class TopologyTestDriver {
       instance: `start-${this.#starts}`,
       processors: this.#options.processors,
       log: this.#log,
-      stores: this.stores,
-      clock: this.clock,
+      stores,
+      clock,
       partitions: this.partitions,
       commitIntervalMs: 100,
       changelogIntervalMs: 1000,
@@ -146,10 +153,7 @@ export class TopologyTestDriver {
 
   /** The end of the process, as by kill -9: nothing is committed any more, what was written stays. */
   crash(): void {
-    for (const task of this.application.tasks) {
-      this.stores.crash(names.taskStore(task.processor.name, task.partition))
-    }
-    this.stores.crash('log')
+    this.#process?.end()
     this.#application = undefined
     this.#log = undefined
   }
@@ -161,6 +165,13 @@ export class TopologyTestDriver {
     this.#log = undefined
   }
 
+  /** Names of the tasks' stores. */
+  get taskStores(): readonly string[] {
+    return this.#options.processors.flatMap(({ name }) =>
+      Array.from({ length: this.partitions }, (_, partition) => names.taskStore(name, partition)),
+    )
+  }
+
   async #fingerprint(): Promise<string> {
     const parts: (string | number)[] = []
     for (const { name, partitions } of await this.log.topics()) {
@@ -170,5 +181,44 @@ export class TopologyTestDriver {
     }
     for (const task of this.application.tasks) parts.push(task.state, task.offset, task.committedOffset)
     return parts.join()
+  }
+}
+
+interface TestProcess {
+  readonly clock: Clock
+  readonly stores: StoreProvider
+  end(): void
+}
+
+/** What one process has of the world: at its end its stores shut, and its timers never call again. */
+function testProcess(
+  clock: ManualClock,
+  stores: MemoryProvider,
+  wrapStore: TopologyTestDriver['wrapStore'],
+): TestProcess {
+  let hasEnded = false
+  const opened = new Set<string>()
+  const unlessEnded = <T>(work: () => Promise<T>): Promise<T> => (hasEnded ? new Promise(() => undefined) : work())
+  return {
+    clock: {
+      now: () => clock.now(),
+      monotonic: () => clock.monotonic(),
+      setTimer: (callback, delayMs) =>
+        clock.setTimer(() => {
+          if (!hasEnded) callback()
+        }, delayMs),
+    },
+    stores: {
+      open: (name, options) =>
+        unlessEnded(async () => {
+          opened.add(name)
+          return wrapStore(name, await stores.open(name, options))
+        }),
+      setAside: (name, reason) => unlessEnded(() => stores.setAside(name, reason)),
+    },
+    end() {
+      hasEnded = true
+      for (const name of opened) stores.crash(name)
+    },
   }
 }
