@@ -150,6 +150,8 @@ export function storeContract(t: Test, createProvider: ProviderFactory): void {
       await store.write(names.map((name) => put(name, 'v'.repeat(length))))
       const read: string[] = []
       for await (const page of store.texts()) {
+        // RocksDB's binding gives one entry first, to be quick; a page each would cost more than the entries.
+        if (count > 1 && read.length === 0) t.ok(page.length > 1, `more than one of ${count} × ${length} first`)
         t.not(page.length, 0, `a page of ${count} × ${length}`)
         for (const [name, value] of page) if (value.length === length) read.push(name)
       }

@@ -1,7 +1,8 @@
 /** A process with a store, for the tests of what happens between processes: `store-process.js MODE DIRECTORY`. */
 import { rocksDbProvider } from './provider.js'
 import { rowName } from './rows.js'
-import { bytes, collect, put } from '../store-contract.js'
+import { once } from 'node:events'
+import { bytes, collect, put, readNames } from '../store-contract.js'
 import type { KeyValueStore } from '../key-value-store.js'
 import { StoreError } from '../errors.js'
 
@@ -54,13 +55,14 @@ async function race(): Promise<void> {
     }
     await Promise.all(work)
     await store.close()
+    await Promise.all(calls.map((call) => count(call(store, cycle))))
   }
   process.stdout.write(`${answered} answered, ${refused} refused\n`)
 }
 
-/** Writes until the disk refuses, and says what it saw then. */
+/** Writes until the disk refuses, waits for a line of input, and says what happens then, and after opening anew. */
 async function fill(): Promise<void> {
-  const store = await provider.open('store')
+  let store = await provider.open('store')
   const writeRow = (i: number): Promise<string | undefined> =>
     store.write([put(rowName(i), 'v'.repeat(500)), put('position', String(i))]).then(
       () => undefined,
@@ -72,10 +74,18 @@ async function fill(): Promise<void> {
     first = await writeRow(written)
     if (first === undefined) written++
   }
-  const second = await writeRow(written + 1)
   const read = (await store.get(bytes(rowName(0)))) !== undefined
+  process.stdout.write('refused\n')
+  await once(process.stdin, 'data')
+  const afterwards = await writeRow(written + 1)
   await store.close()
-  process.stdout.write(JSON.stringify({ written, first, second, read }))
+
+  store = await provider.open('store')
+  const rows = (await readNames(store, { gte: bytes('k'), lt: bytes('l') })).length
+  const reopened = (await writeRow(rows)) ?? 'written'
+  await store.close()
+  process.stdout.write(JSON.stringify({ written, first, read, afterwards, rows, reopened }) + '\n')
+  process.stdin.destroy()
 }
 
 const modes: Record<string, () => Promise<void>> = { write, race, fill }
