@@ -1,5 +1,4 @@
 import t from 'tap'
-import type { Processor } from '../processor.js'
 import { countingProcessor } from '../counting-processor.js'
 import { taskSteps } from '../task/environment.js'
 import { TopologyTestDriver } from '../test-driver.js'
