@@ -67,7 +67,7 @@ export async function replay(options: ReplayOptions): Promise<Replayed> {
   }
 
   async function write(): Promise<void> {
-    await store.write(freeze(rows.tables, digest, undefined))
+    await store.write(freeze(rows.tables, digest).operations)
     rows.finishCommit()
   }
 

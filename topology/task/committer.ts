@@ -10,9 +10,8 @@ import type { CommitRecord } from './commit-record.js'
 import type { TaskEnvironment } from './environment.js'
 import { freeze } from './freeze.js'
 import type { OpenedStore } from './open-store.js'
-import { prefixRange } from './row-store.js'
 import type { RowStore } from './row-store.js'
-import { LACKING } from './table-runtime.js'
+import { LackingKeys } from './lacking-keys.js'
 
 export interface CommitterOptions {
   readonly environment: TaskEnvironment
@@ -48,8 +47,7 @@ export class Committer {
   #cancelTimer: (() => void) | undefined
   #isDue = false
   #committedOffset: number
-  #lacking = new Set<string>()
-  #noLongerLacking: readonly string[] = []
+  readonly #lacking = new LackingKeys()
   #changelogOffset: number
   #changelogDueAt: number
   #blocked = ''
@@ -79,9 +77,7 @@ export class Committer {
 
   /** Learns which keys the changelog lacks from an earlier life. */
   async open(): Promise<void> {
-    for await (const page of this.#options.rows.store.texts(prefixRange(LACKING))) {
-      for (const [key] of page) this.#lacking.add(key.slice(LACKING.length))
-    }
+    await this.#lacking.load(this.#options.rows.store)
   }
 
   /** The next commit waits for this. */
@@ -102,7 +98,7 @@ export class Committer {
 
   /** Between two records: starts the commit that is due. */
   atRecordBoundary(): void {
-    if (this.#isDue && this.#options.isAtRecordBoundary()) this.#start()
+    if (this.#isDue) this.#start()
   }
 
   /** Holds the fold back while too much waits. */
@@ -132,17 +128,15 @@ export class Committer {
 
   #start(): void {
     const { environment, rows, signal } = this.#options
-    if (this.#running !== undefined || signal.aborted || !this.#hasWork()) return
+    if (this.#running !== undefined || signal.aborted || !this.#options.isAtRecordBoundary() || !this.#hasWork()) return
     this.#isDue = false
     const started = environment.clock.monotonic()
     const commit = this.#options.commitRecord()
-    const operations = freeze(rows.tables, this.#opened.digest, this.#lacking)
-    for (const key of this.#noLongerLacking) {
-      if (!this.#lacking.has(key)) operations.push({ key: Buffer.from(LACKING + key), value: null })
-    }
-    this.#noLongerLacking = []
+    const { operations, changedKeys } = freeze(rows.tables, this.#opened.digest)
     const sealed = this.#opened.digest.serialize()
-    operations.push(...commitOperations(commit, sealed))
+    if (commit.offset !== this.#committedOffset) {
+      operations.push(...this.#lacking.commit(commit.offset, changedKeys), ...commitOperations(commit, sealed))
+    }
     const outputs = this.#outputs
     this.#outputs = []
     this.#running = this.#finish(commit, sealed, operations, outputs)
@@ -166,7 +160,7 @@ export class Committer {
     await Promise.all(outputs)
     await environment.probe?.('outputs acknowledged', environment.partition)
     signal.throwIfAborted()
-    await this.#write(operations)
+    if (operations.length > 0) await this.#write(operations)
     rows.finishCommit()
     this.#committedOffset = commit.offset
     await environment.probe?.('store written', environment.partition)
@@ -179,15 +173,14 @@ export class Committer {
   async #writeChangelog(commit: CommitRecord, sealed: Buffer): Promise<void> {
     const { environment, rows, writer, signal } = this.#options
     const changelog = { topic: environment.changelogTopic, partition: environment.partition }
-    const keys = [...this.#lacking]
-    this.#lacking = new Set()
+    const keys = this.#lacking.take()
     try {
       await writeChangelog(writer, changelog, rows.store, keys, commit, sealed)
-      this.#noLongerLacking = keys
+      this.#lacking.written()
       this.#changelogOffset = commit.offset
       environment.observer.onChangelog(keys.length + 1)
     } catch (thrown) {
-      for (const key of keys) this.#lacking.add(key)
+      this.#lacking.putBack(keys)
       if (thrown instanceof LogError && thrown.code === 'WRITER_FENCED') throw thrown
       // The changelog may lag: a later commit tries again.
       if (!signal.aborted) environment.observer.onError(ensureError(thrown))

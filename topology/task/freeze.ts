@@ -1,50 +1,44 @@
 import type { StoreDigest } from '../../state-stores/digest.js'
 import type { WriteOperation } from '../../state-stores/key-value-store.js'
 import type { DirtyRow, TableState } from './row-store.js'
-import { LACKING } from './table-runtime.js'
 import type { TableRuntime } from './table-runtime.js'
 
-const EMPTY = Buffer.alloc(0)
-
 /**
- * Turns what folds have changed since the last freeze into the operations of one atomic batch: rows, their index entries,
- * and the keys that the changelog now lacks (a replay has none); moves the rows to `committing` and the digest along.
+ * Turns what folds have changed since the last freeze into the operations of one atomic batch: rows and their index entries;
+ * moves the rows to `committing` and the digest along. Answers, too, which keys have changed.
  */
 export function freeze(
   tables: readonly TableState[],
   digest: StoreDigest,
-  lacking: Set<string> | undefined,
-): WriteOperation[] {
+): { readonly operations: WriteOperation[]; readonly changedKeys: readonly string[] } {
   const operations: WriteOperation[] = []
+  const changedKeys: string[] = []
   for (const state of tables) {
     const { runtime, current } = state
     state.committing = current
     state.current = new Map()
-    for (const [key, dirty] of current) freezeRow(runtime, key, dirty, digest, lacking, operations)
+    for (const [key, dirty] of current) {
+      if (freezeRow(runtime, key, dirty, digest, operations)) changedKeys.push(runtime.prefix + key)
+    }
   }
-  return operations
+  return { operations, changedKeys }
 }
 
+/** False when the row is again what the store holds. */
 function freezeRow(
   runtime: TableRuntime,
   key: string,
   dirty: DirtyRow,
   digest: StoreDigest,
-  lacking: Set<string> | undefined,
   operations: WriteOperation[],
-): void {
+): boolean {
   const { base, row } = dirty
   const bytes = row === undefined ? undefined : runtime.table.codec.encode(row)
   dirty.bytes = bytes
   const before = base?.bytes
-  if (base !== undefined && (bytes === undefined ? before === undefined : before?.equals(bytes) === true)) return
-  const stateKey = runtime.prefix + key
-  const storeKey = Buffer.from(stateKey)
+  if (base !== undefined && (bytes === undefined ? before === undefined : before?.equals(bytes) === true)) return false
+  const storeKey = Buffer.from(runtime.prefix + key)
   operations.push({ key: storeKey, value: bytes ?? null })
-  if (lacking !== undefined && !lacking.has(stateKey)) {
-    lacking.add(stateKey)
-    operations.push({ key: Buffer.from(LACKING + stateKey), value: EMPTY })
-  }
   if (runtime.digested) {
     if (before !== undefined) digest.remove(storeKey, before)
     if (bytes !== undefined) digest.add(storeKey, bytes)
@@ -54,6 +48,7 @@ function freezeRow(
       operations.push({ key: Buffer.from(entryKey), value: value === null ? null : Buffer.from(value) })
     }
   }
+  return true
 }
 
 /** Index entries that come (value) and go (null) when a row changes; keys with their index's prefix. */
