@@ -3,8 +3,6 @@ import type { CommandOptions, CommandResult, Position } from '../topology/stream
 import type { Api } from './api.js'
 import { ApiError, retryAfter } from './errors.js'
 
-type NoAnswer = Extract<CommandResult<unknown>, { ok: false }>
-
 const NAME_LIMIT = 255
 
 /** Id, actor and reason of a changing request, from its headers. Errors: PARAMETER_INVALID. (trust levels, section 10) */
@@ -18,21 +16,21 @@ export function actOf(api: Api, request: FastifyRequest): Omit<CommandOptions, '
   }
 }
 
-/** What the command's fold said. Errors: OUTCOME_OPEN (504), UNAVAILABLE (503). */
-export function commandAnswer<Answer>(result: CommandResult<Answer>): {
-  readonly answer: Answer
-  readonly position: Position
-} {
+/** What the command's fold said. `actId` is what a repeat must carry. Errors: OUTCOME_OPEN (504), UNAVAILABLE (503). */
+export function commandAnswer<Answer>(
+  result: CommandResult<Answer>,
+  actId: string,
+): { readonly answer: Answer; readonly position: Position } {
   if (result.ok) return result
   const headers = retryAfter(result.retryAfterMs)
   const code = result.reason === 'outcomeOpen' ? 'OUTCOME_OPEN' : 'UNAVAILABLE'
-  throw new ApiError(code, noAnswerText(result), { headers, cause: new Error(result.message) })
+  throw new ApiError(code, noAnswerText(result, actId), { headers, cause: new Error(result.message) })
 }
 
 /** Why there is no answer, in words for the caller. */
-export function noAnswerText({ reason }: NoAnswer): string {
+export function noAnswerText({ reason }: Extract<CommandResult<unknown>, { ok: false }>, actId: string): string {
   return reason === 'outcomeOpen'
-    ? 'the outcome is not known yet: send again with the same Idempotency-Key to learn it'
+    ? `the outcome is not known yet: send again with Idempotency-Key ${actId} to learn it`
     : 'not taken: send again'
 }
 

@@ -10,6 +10,8 @@ export interface ServerOptions extends Omit<Api, 'searches' | 'stopping'> {
   /** 0: any free port. */
   readonly port: number
   readonly logger: ApiLogger
+  /** A request must have arrived as a whole within this time. Default 20 s. */
+  readonly requestTimeoutMs?: number
 }
 
 /** The HTTP service. Lifetime: made, started once, stopped once. */
@@ -31,10 +33,10 @@ const DRAIN_MS = 4000
 const CLOSE_MS = 500
 
 export async function createServer(options: ServerOptions): Promise<ApiServer> {
-  const { host, port, logger, clock, ...rest } = options
+  const { host, port, logger, clock, requestTimeoutMs, ...rest } = options
   const stopping = new AbortController()
   const api: Api = { ...rest, clock, searches: createGate(SEARCHES_AT_ONCE), stopping: stopping.signal }
-  const app = await createApp(api, logger)
+  const app = await createApp(api, logger, requestTimeoutMs)
   const running = countRunning(app)
   let stopped: Promise<void> | undefined
 

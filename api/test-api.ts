@@ -12,7 +12,7 @@ export interface TestApi {
   readonly server: ApiServer
   readonly streams: TestStreams
   /** What was logged, as written. */
-  readonly logLines: readonly string[]
+  readonly logLines: string[]
 }
 
 /** A server over the stand-in, not listening; closed when the test ends. */

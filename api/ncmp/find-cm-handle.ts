@@ -1,10 +1,10 @@
-import { cut } from '../../common/errors.js'
 import type { CmHandleLookUp } from '../../processors/trust-level/views.js'
 import type { Demand, Provenance } from '../../topology/streams.js'
 import { TRUST_LEVEL } from '../api.js'
 import type { Api } from '../api.js'
 import { ApiError } from '../errors.js'
 import { answered } from '../positions.js'
+import { shown } from './json-values.js'
 import { alternateIdFault, cmHandleIdFault } from './references.js'
 import { isoTime } from './shapes.js'
 
@@ -40,7 +40,7 @@ export async function findByLongestAlternateId(api: Api, reference: string, dema
 
 /** The refusal of a reference that leads to no handle. */
 export function notFound(reference: string, pendingSince: number | null): ApiError {
-  const text = `No cm handles found with reference ${cut(reference, 300).replace(/^"|"$/g, '')}`
+  const text = `No cm handles found with reference ${shown(reference, 300)}`
   const pending =
     pendingSince === null ? '' : `; a trust level reported for it is pending since ${isoTime(pendingSince)}`
   return new ApiError('CM_HANDLE_NOT_FOUND', text + pending)

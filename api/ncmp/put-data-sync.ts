@@ -37,6 +37,7 @@ export function registerPutDataSync(app: FastifyInstance, api: Api): void {
       const options = { ...actOf(api, request), timeoutMs: TIMEOUT_MS }
       const { answer, position } = commandAnswer(
         await api.streams.command<DataSyncAnswer>(TRUST_LEVEL, { key: cmHandle }, event, options),
+        options.commandId,
       )
       if (!answer.found) throw notFound(cmHandle, null)
       tellPositions(reply, [position])

@@ -1,11 +1,10 @@
-import { cut } from '../../common/errors.js'
 import { normalisePluginAddress } from '../../common/plugin-address.js'
 import type { PluginAddressPolicy } from '../../common/plugin-address.js'
 import type { Condition } from '../../processors/trust-level/views.js'
 import { TRUST_LEVELS } from '../../schemas/trust-level/journal-events.js'
 import { ApiError } from '../errors.js'
 import { parseCpsPath } from './cps-path.js'
-import { isObject, scalarText } from './json-values.js'
+import { isObject, scalarText, shown } from './json-values.js'
 
 export type Side = 'north' | 'south'
 
@@ -47,7 +46,7 @@ function checkedCondition(entry: unknown, side: Side): [ConditionName, Parameter
     throw invalid(
       missing
         ? "Missing 'conditionName' - please supply a valid name."
-        : `Wrong 'conditionName': ${cut(given)} - please supply a valid name.`,
+        : `Wrong 'conditionName': ${shown(given)} - please supply a valid name.`,
     )
   }
   const parameters = listOf(entry['conditionParameters'], 'conditionParameters')
@@ -123,7 +122,7 @@ function trustLevelOf(parameters: Parameters): (typeof TRUST_LEVELS)[number] {
   if (parameters.length > 1) throw invalid('Only one condition property is allowed for the trust level query.')
   const level = TRUST_LEVELS.find((known) => known === value)
   if (level === undefined) {
-    throw invalid(`Wrong trust level: ${cut(value)} - expecting one of ${TRUST_LEVELS.join(', ')}.`)
+    throw invalid(`Wrong trust level: ${shown(value)} - expecting one of ${TRUST_LEVELS.join(', ')}.`)
   }
   return level
 }
@@ -143,7 +142,7 @@ function refuseDeprecated(conditions: readonly unknown[]): void {
   const name = isObject(first) ? first['name'] : undefined
   throw name === 'hasAllModules'
     ? invalid("Condition 'hasAllModules' is not supported: no module data is held here.")
-    : invalid(`Wrong 'conditionName': ${cut(name)} - please supply a valid name.`)
+    : invalid(`Wrong 'conditionName': ${shown(name)} - please supply a valid name.`)
 }
 
 function listOf(value: unknown, member: string): readonly unknown[] {
@@ -154,7 +153,7 @@ function listOf(value: unknown, member: string): readonly unknown[] {
 
 function textOf(value: unknown): string {
   const text = scalarText(value)
-  if (text === undefined) throw invalid(`Wrong 'conditionsParameter' value: ${cut(value)} - please supply a text.`)
+  if (text === undefined) throw invalid(`Wrong 'conditionsParameter' value: ${shown(value)} - please supply a text.`)
   return text
 }
 

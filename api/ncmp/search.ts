@@ -4,6 +4,7 @@ import type { CmHandleView, Condition, SearchArguments } from '../../processors/
 import type { Provenance } from '../../topology/streams.js'
 import { TRUST_LEVEL } from '../api.js'
 import type { Api } from '../api.js'
+import { clientGone } from '../client-gone.js'
 import { demandOf, tellProvenance } from '../positions.js'
 import { decodeCursor, encodeCursor, minPositions, nextLink, parseLimit } from './paging.js'
 import type { Cursor, CursorContext } from './paging.js'
@@ -28,7 +29,7 @@ export async function answerTexts(
   conditions: readonly Condition[],
   fields: 'id' | 'alternateId',
 ): Promise<FastifyReply> {
-  const search = startSearch(api, request, conditions, fields)
+  const search = startSearch(api, request, reply, conditions, fields)
   const seen = new Set<string>()
   const pieces: string[] = []
   let first: readonly SearchPart[] | undefined
@@ -52,7 +53,7 @@ export async function answerViews(
   conditions: readonly Condition[],
   shape: (view: CmHandleView) => object,
 ): Promise<FastifyReply> {
-  const search = startSearch(api, request, conditions, 'view')
+  const search = startSearch(api, request, reply, conditions, 'view')
   const rounds = walkSearch(api, search)
   const first = await rounds.next()
   const firstParts: readonly SearchPart[] = first.done === true ? [] : first.value
@@ -71,6 +72,7 @@ export async function answerViews(
 function startSearch(
   api: Api,
   request: FastifyRequest,
+  reply: FastifyReply,
   conditions: readonly Condition[],
   fields: SearchArguments['fields'],
 ): Search {
@@ -92,7 +94,7 @@ function startSearch(
       cursor?.progress.map((progress) => ({ ...progress })) ??
       Array.from({ length: partitions }, () => ({ after: null, done: false })),
     minOffsets: cursor?.minOffsets ?? null,
-    signal: request.signal,
+    signal: clientGone(reply),
     cursorContext,
   }
 }

@@ -4,6 +4,7 @@ import { cut } from '../../common/errors.js'
 import type { LogRecord } from '../../topology/log/log.js'
 import { TRUST_LEVEL } from '../api.js'
 import type { Api } from '../api.js'
+import { clientGone } from '../client-gone.js'
 import { ApiError, retryAfter } from '../errors.js'
 import { isObject } from '../ncmp/json-values.js'
 import { ownErrors } from './schemas.js'
@@ -52,7 +53,7 @@ export function registerTransitions(app: FastifyInstance, api: Api): void {
         throw new ApiError('OVERLOADED', `${MAX_CLIENTS} clients follow already`, { headers: retryAfter(10_000) })
       }
       clients++
-      const signal = AbortSignal.any([request.signal, api.stopping])
+      const signal = AbortSignal.any([clientGone(reply), api.stopping])
       const { log } = api.streams
       ends ??= watchEnds(log, api.clock, topic, initial)
       const tailed = tail({ log, ends, topic, from, idleMs: HEARTBEAT_MS, signal })

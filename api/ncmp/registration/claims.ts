@@ -58,7 +58,7 @@ async function claimOnce(api: Api, act: Act, claims: readonly Claim[], attempt: 
         const data = { claims: part, claimId: act.id }
         const name = `claims/${partition}/${i}/${attempt}`
         const result = await act.command<AlternateIdsAnswer>({ partition }, { type: 'AlternateIdsClaimed', data }, name)
-        if (!result.ok) for (const claim of part) open.set(claim.cmHandle, noAnswerText(result))
+        if (!result.ok) for (const claim of part) open.set(claim.cmHandle, noAnswerText(result, act.id))
         else {
           const taken = new Set(result.answer.refused.map((claim) => claim.alternateId))
           refused.push(...part.filter((claim) => taken.has(claim.alternateId)))

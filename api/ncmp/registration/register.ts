@@ -54,8 +54,8 @@ async function settlePlugin(
   if (plugin === '') return null
   const event = { type: 'DmiPluginRegistered', data: { plugin } }
   const result = await act.command<DmiPluginAnswer>({ key: plugin }, event, 'plugin')
-  if (result.ok || isAlone) return commandAnswer(result).answer.plugin
-  return noAnswerText(result)
+  if (result.ok || isAlone) return commandAnswer(result, act.id).answer.plugin
+  return noAnswerText(result, act.id)
 }
 
 /** Claims alternate ids and leaves out, as failed, the handles that do not get theirs. */
@@ -92,7 +92,7 @@ async function sendHandles({ api, act, request, plugin }: Step, handles: Handles
         const data = { plugins, plugin, claimId: act.id, ...part }
         const event = { type: 'CmHandlesRegistered', data }
         const result = await act.command<CmHandlesAnswer>({ partition }, event, `${name}/${partition}/${i}`)
-        if (!result.ok) failAll(failures, part, noAnswerText(result))
+        if (!result.ok) failAll(failures, part, noAnswerText(result, act.id))
         else {
           failures.created.push(...result.answer.failedCreated)
           failures.updated.push(...result.answer.failedUpdated)
