@@ -1,4 +1,5 @@
 import t from 'tap'
+import { apiErrors } from '../api/errors.js'
 import { inputErrors } from '../schemas/input-errors.js'
 import { registryErrors } from '../schemas/registry/errors.js'
 import { simulationErrors } from '../scripts/simulate/errors.js'
@@ -6,6 +7,7 @@ import { storeErrors } from '../state-stores/errors.js'
 import { engineErrors } from '../topology/errors.js'
 import { logErrors } from '../topology/log/errors.js'
 import type { ErrorTable } from './errors.js'
+import { settingsErrors } from './settings-faults.js'
 
 /** All families: one line each. */
 const families: Record<string, ErrorTable> = {
@@ -15,6 +17,8 @@ const families: Record<string, ErrorTable> = {
   simulationErrors,
   inputErrors,
   registryErrors,
+  settingsErrors,
+  apiErrors,
 }
 
 t.test('each code is of one family only, in capitals, and tells the operator what to do', async (t) => {
@@ -23,7 +27,7 @@ t.test('each code is of one family only, in capitals, and tells the operator wha
     for (const [code, { action }] of Object.entries(table)) {
       t.equal(owners.get(code), undefined, `${code} of ${family} is nobody else's`)
       owners.set(code, family)
-      t.match(code, /^[A-Z]+(_[A-Z]+)+$/)
+      t.match(code, /^[A-Z]+(_[A-Z]+)*$/)
       t.match(action, /^[A-Z].{10,}\.$/, `the action of ${code} is a sentence`)
     }
   }
