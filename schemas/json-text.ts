@@ -57,16 +57,24 @@ export function elementTexts(json: Buffer, limit: number): Buffer[] | 'NOT_AN_AR
 
 function memberOf(object: Buffer, name: string): Buffer | undefined {
   if (object[0] !== OPEN_OBJECT) return undefined
+  const quoted = Buffer.from(JSON.stringify(name))
   let found: Buffer | undefined
   let at = skipBlank(object, 1)
   while (object[at] === QUOTE) {
     const endOfName = endOfString(object, at)
     const colon = skipBlank(object, endOfName)
     const end = endOfValue(object, colon + 1)
-    if (JSON.parse(object.toString('utf8', at, endOfName)) === name) found = trimmed(object, colon + 1, end)
+    if (isName(object, at, endOfName, quoted, name)) found = trimmed(object, colon + 1, end)
     at = skipBlank(object, end + 1)
   }
   return found
+}
+
+/** A name may also be spelled with escapes, which make it longer. */
+function isName(json: Buffer, start: number, end: number, quoted: Buffer, name: string): boolean {
+  const length = end - start
+  if (length === quoted.length && json.compare(quoted, 0, length, start, end) === 0) return true
+  return json.subarray(start, end).includes(BACKSLASH) && JSON.parse(json.toString('utf8', start, end)) === name
 }
 
 /** Where the value that starts at or after `at` ends: at the comma or bracket behind it, or at the end of the text. */

@@ -77,8 +77,8 @@ export interface Input<Event extends JournalEvent = JournalEvent> {
   decode(record: InputRecord): Decoded<Event> | Promise<Decoded<Event>>
 }
 
-/** The record handed to `decode`: read from the topic, or made of a CloudEvent that came over HTTP. */
-export type InputRecord = Pick<LogRecord, 'key' | 'value' | 'headers' | 'timestamp'>
+/** The record handed to `decode`: read from the topic, or made of a CloudEvent that came over HTTP: that has no timestamp. */
+export type InputRecord = Pick<LogRecord, 'key' | 'value' | 'headers'> & { readonly timestamp: number | null }
 
 export type Decoded<Event extends JournalEvent = JournalEvent> =
   | { readonly kind: 'event'; readonly key: string; readonly event: Event }

@@ -9,6 +9,7 @@ import { decodeEnvelope } from './envelope.js'
 export const MAX_EVENT_BYTES = 1024 * 1024
 
 const CORE = ['id', 'source', 'type', 'specversion'] as const satisfies readonly CoreAttribute[]
+const labels = CORE.map((name) => `attribute ${name} (ce_${name}; ce-${name} over HTTP)`)
 const TIME = CORE.length
 const CONTENT_TYPE = TIME + 1
 const SLOTS = CONTENT_TYPE + 1
@@ -44,7 +45,7 @@ export function decodeRecord(record: EventRecord): InputResult<CloudEvent> {
     return refuse('REPEATED_ATTRIBUTE', `header ${name} came several times with different values`, attributeOf(name))
   }
   const contentType = values[CONTENT_TYPE]
-  const dataContentType = contentType === undefined ? null : mediaType(contentType.toString('utf8'))
+  const dataContentType = contentType === undefined ? null : mediaType(contentType.toString('utf8')) || null
   if (dataContentType?.startsWith('application/cloudevents') === true) {
     if (dataContentType === 'application/cloudevents+json') return decodeEnvelope(record.value)
     return refuse(
@@ -60,7 +61,7 @@ export function decodeRecord(record: EventRecord): InputResult<CloudEvent> {
     const name = CORE[slot] as CoreAttribute
     const bytes = values[slot]
     const text = bytes === undefined ? undefined : (textOf(bytes) ?? null)
-    const fault = attributeFault(name, text, `attribute ${name} (header ce_${name})`)
+    const fault = attributeFault(name, text, labels[slot] ?? name)
     if (fault !== undefined) faults.push(fault)
     texts.push(text ?? '')
   }
