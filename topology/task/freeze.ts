@@ -33,8 +33,8 @@ function freezeRow(
   operations: WriteOperation[],
 ): boolean {
   const { base, row } = dirty
-  const bytes = row === undefined ? undefined : runtime.table.codec.encode(row)
-  dirty.bytes = bytes
+  if (row !== undefined && dirty.bytes === undefined) dirty.bytes = runtime.table.codec.encode(row)
+  const { bytes } = dirty
   const before = base?.bytes
   if (base !== undefined && (bytes === undefined ? before === undefined : before?.equals(bytes) === true)) return false
   const storeKey = Buffer.from(runtime.prefix + key)

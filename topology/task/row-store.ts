@@ -16,7 +16,7 @@ export interface StoredRow {
 export interface DirtyRow {
   row: unknown
   readonly base: StoredRow | undefined
-  /** Set when its generation is frozen. */
+  /** The row encoded; of the engine's own tables set when its generation is frozen. */
   bytes: Buffer | undefined
 }
 
@@ -27,6 +27,15 @@ export interface TableState {
   committing: Map<string, DirtyRow> | undefined
   readonly loaded: Map<string, StoredRow>
   readonly resident: Map<string, unknown> | undefined
+}
+
+interface Undo {
+  readonly state: TableState
+  readonly key: string
+  readonly dirty: DirtyRow | undefined
+  readonly row: unknown
+  readonly bytes: Buffer | undefined
+  readonly resident: unknown
 }
 
 const ABSENT: StoredRow = { row: undefined, bytes: undefined }
@@ -43,8 +52,7 @@ export class RowStore {
   /** Encoded rows as one-byte texts: a small Buffer would keep its whole slab of memory alive. Empty: the store has none. */
   readonly #cache: LRUCache<string, string>
   #store: KeyValueStore
-  readonly #undo: { state: TableState; key: string; dirty: DirtyRow | undefined; row: unknown; resident: unknown }[] =
-    []
+  readonly #undo: Undo[] = []
   #segmentOpen = false
   #commits = 0
 
@@ -137,12 +145,15 @@ export class RowStore {
 
   /** Puts (or with undefined deletes) a row; `revert` takes back all since `beginEvent`. */
   put(state: TableState, key: string, row: unknown): void {
+    // Encoded at once, so that a row which does not fit its schema fails the event that made it.
+    const bytes = row === undefined || !state.runtime.digested ? undefined : state.runtime.table.codec.encode(row)
     const dirty = state.current.get(key)
-    this.#undo.push({ state, key, dirty, row: dirty?.row, resident: state.resident?.get(key) })
+    this.#undo.push({ state, key, dirty, row: dirty?.row, bytes: dirty?.bytes, resident: state.resident?.get(key) })
     if (dirty === undefined) {
-      state.current.set(key, { row, base: this.#base(state, key), bytes: undefined })
+      state.current.set(key, { row, base: this.#base(state, key), bytes })
     } else {
       dirty.row = row
+      dirty.bytes = bytes
     }
     if (state.resident !== undefined) {
       if (row === undefined) state.resident.delete(key)
@@ -155,9 +166,13 @@ export class RowStore {
   }
 
   revert(): void {
-    for (const { state, key, dirty, row, resident } of this.#undo.reverse()) {
-      if (dirty === undefined) state.current.delete(key)
-      else dirty.row = row
+    for (const { state, key, dirty, row, bytes, resident } of this.#undo.reverse()) {
+      if (dirty === undefined) {
+        state.current.delete(key)
+      } else {
+        dirty.row = row
+        dirty.bytes = bytes
+      }
       if (state.resident !== undefined) {
         if (resident === undefined) state.resident.delete(key)
         else state.resident.set(key, resident)
