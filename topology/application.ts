@@ -69,7 +69,7 @@ export class Application implements Streams {
   readonly #routes = new Map<string, Route>()
   readonly #commands: PendingCommands
   readonly #topicWriters: TopicWriters
-  /** Where inputs ended at the start: before that is read the application is not ready. */
+  /** Where assigned inputs ended when they were: before that is read the application is not ready. */
   readonly #inputTargets = new Map<string, number>()
   #member: GroupMember | undefined
   #hasAssignment = false
@@ -275,17 +275,28 @@ export class Application implements Streams {
     const topic = await log.topic(input.topic)
     if (topic === undefined) return
     this.#routes.set(input.topic, { processor, input, incarnation: topic.incarnation })
-    for (let partition = 0; partition < topic.partitions; partition++) {
-      const { end } = await log.offsets({ topic: input.topic, partition })
-      if (end > 0) this.#inputTargets.set(`${input.topic}/${partition}`, end)
-    }
+  }
+
+  async #inputAssigned(input: TopicPartition): Promise<void> {
+    const { start, end } = await this.#options.log.offsets(input)
+    const committed = (await this.#member?.committed(input))?.offset ?? 0
+    this.#inputTargets.set(inputName(input), end)
+    this.#inputReadUpTo(input, Math.max(start, committed))
+  }
+
+  #inputReadUpTo(input: TopicPartition, offset: number): void {
+    const name = inputName(input)
+    if (offset >= (this.#inputTargets.get(name) ?? 0)) this.#inputTargets.delete(name)
   }
 
   async #assigned(assigned: readonly TopicPartition[]): Promise<(TopicPartition & { offset: number })[]> {
     const starts = await Promise.all(
       assigned.map(async (partition) => {
         const domain = this.#journals.get(partition.topic)
-        if (domain === undefined) return undefined
+        if (domain === undefined) {
+          await this.#inputAssigned(partition)
+          return undefined
+        }
         const task = new Task(this.#environment(domain, partition.partition))
         domain.tasks.set(partition.partition, task)
         return { ...partition, offset: await task.open() }
@@ -301,6 +312,7 @@ export class Application implements Streams {
         const domain = this.#journals.get(topic)
         await domain?.tasks.get(partition)?.close()
         domain?.tasks.delete(partition)
+        this.#inputTargets.delete(inputName({ topic, partition }))
       }),
     )
   }
@@ -323,8 +335,7 @@ export class Application implements Streams {
       batch,
     )
     await this.#member?.commit(batch, { offset: batch.next, metadata: '' })
-    const name = `${batch.topic}/${batch.partition}`
-    if (batch.next >= (this.#inputTargets.get(name) ?? Number.POSITIVE_INFINITY)) this.#inputTargets.delete(name)
+    this.#inputReadUpTo(batch, batch.next)
     return undefined
   }
 
@@ -391,4 +402,8 @@ export class Application implements Streams {
     if (domain === undefined) throw new Error(`there is no processor ${name}`)
     return domain
   }
+}
+
+function inputName({ topic, partition }: TopicPartition): string {
+  return `${topic}/${partition}`
 }

@@ -26,6 +26,9 @@ export interface TestDriverOptions {
   >
 }
 
+/** Of all drivers: no two process starts have one name. */
+let starts = 0
+
 /** Turns of the event loop without a change after which nothing is under way. */
 const QUIET_TURNS = 6
 const MAX_TURNS = 200_000
@@ -40,7 +43,6 @@ export class TopologyTestDriver {
   readonly stores: MemoryProvider
   readonly partitions: number
   readonly #options: TestDriverOptions
-  #starts = 0
   #incarnations = 0
   #process: TestProcess | undefined
   #log: EmbeddedLog | undefined
@@ -69,7 +71,6 @@ export class TopologyTestDriver {
 
   /** Starts (or starts again) and waits until all tasks are live, unless told not to. */
   async start(options: { readonly untilLive: boolean } = { untilLive: true }): Promise<void> {
-    this.#starts++
     this.#process = testProcess(this.clock, this.stores, (name, store) => this.wrapStore(name, store))
     const { clock, stores } = this.#process
     this.#log = await openEmbeddedLogAt(stores, 'log', {
@@ -79,7 +80,7 @@ export class TopologyTestDriver {
     })
     this.#application = new Application({
       applicationId: 'test',
-      instance: `start-${this.#starts}`,
+      instance: `start-${++starts}`,
       processors: this.#options.processors,
       log: this.#log,
       stores,
