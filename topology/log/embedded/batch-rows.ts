@@ -5,7 +5,7 @@ import { baseOffsetOf, batchKey } from './rows.js'
 import { logErrorOf } from './store-failure.js'
 
 /** Batches of one iterator of the store. */
-const chunkBatches = 128
+const chunkBatches = 500
 
 /** The batches of one partition in the store, by offset. */
 export class BatchRows {
