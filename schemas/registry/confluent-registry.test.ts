@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import t from 'tap'
 import type { Test } from 'tap'
 import { manualClock } from '../../common/manual-clock.js'
@@ -259,4 +260,24 @@ t.test('bodies that are not what their schema says are refused quickly', async (
     t.equal(await outcome(registry, bad), 'AVRO_MALFORMED', bad.toString('hex'))
   }
   t.equal(await outcome(registry, value(2, '0402040002')), 'COMPLETE')
+})
+
+t.test('whatever the bytes behind a known schema id, the result is a level or a refusal', async (t) => {
+  const { double, registry } = await given(t)
+  const rich = trustLevelRecord(levels, [
+    { name: 'list', type: { type: 'array', items: ['null', 'long', 'string'] } },
+    { name: 'map', type: { type: 'map', values: 'bytes' } },
+    { name: 'fixed', type: { type: 'fixed', name: 'Four', size: 4 } },
+    { name: 'next', type: ['null', { type: 'array', items: 'double' }] },
+  ])
+  double.register(1, deviceTrustLevelAvro)
+  double.register(2, rich)
+  const head = (id: number): Buffer => Buffer.from([0, 0, 0, 0, id])
+  await fc.assert(
+    fc.asyncProperty(fc.integer({ min: 1, max: 2 }), fc.uint8Array({ maxLength: 40 }), async (id, bytes) => {
+      const result = await outcome(registry, Buffer.concat([head(id), bytes]))
+      return ['NONE', 'COMPLETE', 'AVRO_MALFORMED'].includes(result)
+    }),
+    { seed: 6, numRuns: 2000 },
+  )
 })
