@@ -288,6 +288,8 @@ function register(streams: TestStreams, data: events.CmHandlesRegistered): event
     } else {
       streams.handles.set(creation.cmHandle, {
         ...creation,
+        publicProperties: asObject(creation.publicProperties),
+        additionalProperties: asObject(creation.additionalProperties),
         ...data.plugins,
         dataSyncEnabled: false,
         lastUpdateTime: TEST_TIME,
@@ -308,9 +310,13 @@ function register(streams: TestStreams, data: events.CmHandlesRegistered): event
   return failed as unknown as events.CmHandlesAnswer
 }
 
+function asObject(properties: readonly events.Property[]): Record<string, string> {
+  return Object.fromEntries(properties.map(({ name, value }) => [name, value]))
+}
+
 function updated(view: CmHandleView, update: events.CmHandleUpdate): CmHandleView {
   const publicProperties: Record<string, string> = { ...view.publicProperties }
-  for (const [name, value] of Object.entries(update.publicProperties ?? {})) {
+  for (const { name, value } of update.publicProperties ?? []) {
     if (value === null) Reflect.deleteProperty(publicProperties, name)
     else publicProperties[name] = value
   }

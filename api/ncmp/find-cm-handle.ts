@@ -5,7 +5,7 @@ import type { Api } from '../api.js'
 import { ApiError } from '../errors.js'
 import { answered } from '../positions.js'
 import { shown } from './json-values.js'
-import { alternateIdFault, cmHandleIdFault } from './references.js'
+import { alternateIdFault, cmHandleIdFault } from '../../schemas/trust-level/references.js'
 import { isoTime } from './shapes.js'
 
 export type FoundCmHandle = Extract<CmHandleLookUp, { found: true }> & { readonly provenance: Provenance }

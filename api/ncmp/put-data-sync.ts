@@ -6,7 +6,7 @@ import { actOf, commandAnswer } from '../acts.js'
 import { ApiError } from '../errors.js'
 import { tellPositions } from '../positions.js'
 import { notFound } from './find-cm-handle.js'
-import { cmHandleIdFault } from './references.js'
+import { cmHandleIdFault } from '../../schemas/trust-level/references.js'
 import * as schemas from './schemas.js'
 
 const TIMEOUT_MS = 10_000

@@ -1,3 +1,4 @@
+import { upstreamTime } from '../../schemas/trust-level/upstream-time.js'
 import type { CmHandleView, TrustEvidence } from '../../processors/trust-level/views.js'
 
 /** Upstream's JSON shapes; members that are null there are left out. (trust levels, section 1.4) */
@@ -67,9 +68,4 @@ export function trustEvidence(evidence: TrustEvidence): object {
 /** RFC 3339 in UTC. */
 export function isoTime(ms: number): string {
   return new Date(ms).toISOString()
-}
-
-/** Upstream's form of a time: 2022-12-31T20:30:40.000+0000. */
-function upstreamTime(ms: number): string {
-  return isoTime(ms).replace('Z', '+0000')
 }

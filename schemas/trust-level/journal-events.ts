@@ -24,12 +24,18 @@ export interface DmiPluginRegistered {
   readonly plugin: string
 }
 
-/** What the home partition tells all partitions. `number` is the home's journal offset; a lower one is ignored. */
+/**
+ * What the home partition tells all partitions. `number` is made of the position in the home's journal, so that it grows with
+ * each change; an equal or lower one is ignored.
+ */
 export interface DmiPluginLevelBroadcast {
   readonly plugin: string
   readonly trustLevel: TrustLevel
   readonly number: number
-  /** The number of the last return from NONE to COMPLETE; own levels told before it no longer count (`onDmiRestart: complete`). */
+  /**
+   * The number of the last return from NONE to COMPLETE, -1: never. Own levels told before it no longer count
+   * (`onDmiRestart: complete`).
+   */
   readonly returnNumber: number
   /** Journal time of the last change of level, ms. */
   readonly since: number
@@ -85,10 +91,22 @@ export interface DmiPluginNames {
   readonly dmiDatajobsWritePlugin: string
 }
 
+/** Properties travel as a list, for a name may be one that plain objects do not keep (`__proto__`); no name twice. */
+export interface Property {
+  readonly name: string
+  readonly value: string
+}
+
+/** null removes the property. */
+export interface PropertyChange {
+  readonly name: string
+  readonly value: string | null
+}
+
 export interface CmHandleCreation {
   readonly cmHandle: string
-  readonly publicProperties: Readonly<Record<string, string>>
-  readonly additionalProperties: Readonly<Record<string, string>>
+  readonly publicProperties: readonly Property[]
+  readonly additionalProperties: readonly Property[]
   readonly moduleSetTag: string
   readonly alternateId: string
   readonly dataProducerIdentifier: string
@@ -97,11 +115,11 @@ export interface CmHandleCreation {
   readonly trustLevel: TrustLevel | null
 }
 
-/** null leaves as it is; a property with null is removed. */
+/** null leaves as it is. */
 export interface CmHandleUpdate {
   readonly cmHandle: string
-  readonly publicProperties: Readonly<Record<string, string | null>> | null
-  readonly additionalProperties: Readonly<Record<string, string | null>> | null
+  readonly publicProperties: readonly PropertyChange[] | null
+  readonly additionalProperties: readonly PropertyChange[] | null
   readonly alternateId: string | null
   readonly dataProducerIdentifier: string | null
   readonly cmHandleStatus: string | null

@@ -3,6 +3,8 @@ import type {
   CmHandleUpdate,
   CmHandleUpgrade,
   DmiPluginNames,
+  Property,
+  PropertyChange,
   RegistrationFailure,
   TrustLevel,
 } from '../../../schemas/trust-level/journal-events.js'
@@ -11,7 +13,7 @@ import { cut } from '../../../common/errors.js'
 import type { PluginAddressPolicy } from '../../../common/plugin-address.js'
 import { ApiError } from '../../errors.js'
 import { isObject, scalarText } from '../json-values.js'
-import { alternateIdFault, cmHandleIdFault } from '../references.js'
+import { alternateIdFault, cmHandleIdFault } from '../../../schemas/trust-level/references.js'
 import { failure } from './failures.js'
 import type { Failures } from './failures.js'
 import { parsePlugins } from './plugins.js'
@@ -137,18 +139,14 @@ function upgradesOf(value: unknown): readonly CmHandleUpgrade[] {
   return idsOf(value['cmHandles'], 'upgradedCmHandles.cmHandles').map((cmHandle) => ({ cmHandle, moduleSetTag }))
 }
 
-function propertiesOf(value: unknown, path: string): Record<string, string | null> | null {
+function propertiesOf(value: unknown, path: string): readonly PropertyChange[] | null {
   if (isAbsent(value)) return null
   if (!isObject(value)) throw wrongType(path, 'an object')
-  const properties: Record<string, string | null> = {}
-  for (const name of Object.keys(value)) properties[name] = textOf(value[name], `${path}.${cut(name)}`)
-  return properties
+  return Object.entries(value).map(([name, item]) => ({ name, value: textOf(item, `${path}.${cut(name)}`) }))
 }
 
-function withoutNulls(properties: Record<string, string | null> | null): Record<string, string> {
-  const kept: Record<string, string> = {}
-  for (const [name, value] of Object.entries(properties ?? {})) if (value !== null) kept[name] = value
-  return kept
+function withoutNulls(properties: readonly PropertyChange[] | null): readonly Property[] {
+  return (properties ?? []).flatMap(({ name, value }) => (value === null ? [] : [{ name, value }]))
 }
 
 function trustLevelOf(value: unknown, path: string): TrustLevel | null {

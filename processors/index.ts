@@ -1,0 +1,32 @@
+import type { Settings } from '../common/settings.js'
+import type { SchemaRegistry } from '../schemas/registry/schema-registry.js'
+import { names } from '../topology/names.js'
+import type { Effector, Processor } from '../topology/processor.js'
+import { trustLevel } from './trust-level/index.js'
+
+/** What domains are made of besides settings: their ways to the outside. */
+export interface ProcessorParts {
+  readonly settings: Settings
+  /** Absent: Avro input is refused. */
+  readonly registry?: SchemaRegistry
+  /** Carries out `dmi-health-check`. */
+  readonly dmiHealthCheck: Effector
+}
+
+/** The list of what runs: one line a domain. */
+export const processors = ({ settings, registry, dmiHealthCheck }: ProcessorParts): readonly Processor[] => [
+  trustLevel({
+    settings: {
+      onDmiRestart: settings.onDmiRestart,
+      trustLevelNotices: settings.trustLevelNotices,
+      pendingLevelMs: settings.pendingLevelMs,
+      maxFutureSkewMs: settings.maxFutureSkewMs,
+      dmiHealthIntervalMs: settings.dmiHealthIntervalMs,
+      dmiHealthDeadlineMs: settings.dmiHealthDeadlineMs,
+    },
+    heartbeatTopic: settings.heartbeatTopic,
+    journalTopic: names.journal(settings.applicationId, 'trust-level'),
+    ...(registry !== undefined && { registry }),
+    effectors: [dmiHealthCheck],
+  }) as unknown as Processor,
+]

@@ -1,0 +1,6 @@
+export { trustLevel } from './trust-level.js'
+export type { TrustLevelOptions } from './trust-level.js'
+export type { TrustLevelSettings } from './settings.js'
+export { alternateIdQuery, cmHandleQuery } from './queries/cm-handle.js'
+export { dmiPluginsQuery } from './queries/dmi-plugins.js'
+export { searchQuery } from './queries/search.js'

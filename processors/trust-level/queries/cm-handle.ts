@@ -1,0 +1,80 @@
+import type { Query, QueryReader } from '../../../topology/processor.js'
+import { countedOwnLevel, effectiveLevel, isLower } from '../levels.js'
+import { alternateIds, cmHandles, plugins, trust } from '../tables.js'
+import type { CmHandleRow, PluginRow, TrustRow } from '../tables.js'
+import type { AlternateIdLookUp, CmHandleLookUp, CmHandleView, TrustEvidence } from '../views.js'
+
+/** One handle with its level and why it is so. `journalTopic`: for the position that decided. */
+export function cmHandleQuery(journalTopic: string): Query<{ readonly cmHandle: string }, CmHandleLookUp> {
+  return {
+    name: 'cm-handle',
+    async run(reader, { cmHandle }) {
+      const [row, own] = await Promise.all([reader.get(cmHandles, cmHandle), reader.get(trust, cmHandle)])
+      if (row === undefined || own?.status !== 'REGISTERED') {
+        return { found: false, pendingSince: own?.status === 'PENDING' ? own.since : null }
+      }
+      const plugin = reader.residentRow(plugins, own.plugin)
+      const handle = { ...viewOf(cmHandle, row), trustLevel: effectiveLevel(own, plugin) }
+      return { found: true, handle, evidence: evidenceOf(own, plugin, reader, journalTopic) }
+    },
+  }
+}
+
+/** Who has, or has claimed, an alternate id. */
+export const alternateIdQuery: Query<{ readonly alternateId: string }, AlternateIdLookUp> = {
+  name: 'alternate-id',
+  async run(reader, { alternateId }) {
+    return { cmHandle: (await reader.get(alternateIds, alternateId))?.cmHandle ?? null }
+  },
+}
+
+export function viewOf(cmHandle: string, row: CmHandleRow): Omit<CmHandleView, 'trustLevel'> {
+  return {
+    cmHandle,
+    dmiPlugin: row.dmiPlugin,
+    dmiDataPlugin: row.dmiDataPlugin,
+    dmiModelPlugin: row.dmiModelPlugin,
+    dmiDatajobsReadPlugin: row.dmiDatajobsReadPlugin,
+    dmiDatajobsWritePlugin: row.dmiDatajobsWritePlugin,
+    alternateId: row.alternateId,
+    moduleSetTag: row.moduleSetTag,
+    dataProducerIdentifier: row.dataProducerIdentifier,
+    cmHandleStatus: row.cmHandleStatus,
+    publicProperties: asObject(row.publicProperties),
+    additionalProperties: asObject(row.additionalProperties),
+    dataSyncEnabled: row.dataSyncEnabled,
+    lastUpdateTime: row.lastUpdateTime,
+  }
+}
+
+/** `Object.fromEntries` defines own members, also one named `__proto__`. */
+function asObject(properties: CmHandleRow['publicProperties']): Readonly<Record<string, string>> {
+  return Object.fromEntries(properties.map(({ name, value }) => [name, value]))
+}
+
+function evidenceOf(
+  own: TrustRow,
+  plugin: PluginRow | undefined,
+  { partition }: QueryReader,
+  topic: string,
+): TrustEvidence {
+  const decidedAt = plugin === undefined ? null : decidingPosition(own, plugin)
+  const isCounted = plugin === undefined || own.returnNumber === plugin.returnNumber
+  return {
+    ownLevel: plugin === undefined ? own.own : countedOwnLevel(own, plugin),
+    ownSince: isCounted ? own.since : plugin.returnedAt,
+    plugin: own.plugin,
+    pluginLevel: plugin?.level ?? null,
+    pluginSince: plugin?.since ?? null,
+    lastHeartbeat: own.reported ? own.eventTime : null,
+    decidedBy: decidedAt === null ? null : { topic, partition, offset: decidedAt },
+  }
+}
+
+/** The plugin's record where it is the lower; the own one where that is; else the later, since which both are so. */
+function decidingPosition(own: TrustRow, plugin: PluginRow): number {
+  const ownLevel = countedOwnLevel(own, plugin)
+  const ownOffset = own.returnNumber === plugin.returnNumber ? own.offset : plugin.returnOffset
+  if (isLower(ownLevel, plugin.level)) return ownOffset
+  return plugin.level === 'COMPLETE' ? Math.max(ownOffset, plugin.offset) : plugin.offset
+}
