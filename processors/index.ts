@@ -28,5 +28,5 @@ export const processors = ({ settings, registry, dmiHealthCheck }: ProcessorPart
     journalTopic: names.journal(settings.applicationId, 'trust-level'),
     ...(registry !== undefined && { registry }),
     effectors: [dmiHealthCheck],
-  }) as unknown as Processor,
+  }),
 ]

@@ -4,9 +4,11 @@ import type {
   AlternateIdsAnswer,
   AlternateIdsClaimed,
 } from '../../schemas/trust-level/journal-events.js'
+import type { Reads } from '../../topology/processor.js'
 import { sendEvent } from './context.js'
 import type { Context } from './context.js'
 import { deadlineId, rearm } from './deadlines.js'
+import type { DeadlineSubject } from './deadlines.js'
 import { alternateIds, cmHandles, deniedClaims } from './tables.js'
 import type { AlternateIdRow } from './tables.js'
 
@@ -20,6 +22,23 @@ import type { AlternateIdRow } from './tables.js'
 const CLAIM_LIFE_MS = 30_000
 /** What was appended under a denied claim before this has long been folded. */
 const DENIED_LIFE_MS = 24 * 3_600_000
+
+export function readsOfClaims({ claims }: AlternateIdsClaimed): Reads {
+  return { rows: claims.map(({ alternateId }) => ({ table: alternateIds, key: alternateId })) }
+}
+
+export function readsOfSettlement({ alternateId }: AlternateIdSettled): Reads {
+  return { rows: [{ table: alternateIds, key: alternateId }] }
+}
+
+export function readsOfQuestion({ cmHandle, claimId }: AlternateIdQuestioned): Reads {
+  return {
+    rows: [
+      { table: cmHandles, key: cmHandle },
+      { table: deniedClaims, key: claimId },
+    ],
+  }
+}
 
 /** Gives free alternate ids to those who claim them, in order; a handle may claim again what it has. */
 export function alternateIdsClaimed({ claims, claimId }: AlternateIdsClaimed, context: Context): void {
@@ -54,7 +73,7 @@ export function alternateIdSettled(settled: AlternateIdSettled, context: Context
 }
 
 /** A claim has stayed open: its handle is asked. */
-export function claimDue(alternateId: string, due: number, context: Context): void {
+export function claimDue({ subject: alternateId, due }: DeadlineSubject, context: Context): void {
   const row = context.get(alternateIds, alternateId)
   if (row?.due !== due) return
   const { cmHandle, claimId } = row
@@ -74,7 +93,7 @@ export function alternateIdQuestioned(question: AlternateIdQuestioned, context: 
   sendEvent(context, alternateId, { type: 'AlternateIdSettled', data: { alternateId, cmHandle, claimId, held } })
 }
 
-export function deniedDue(claimId: string, context: Context): void {
+export function deniedDue({ subject: claimId }: DeadlineSubject, context: Context): void {
   context.delete(deniedClaims, claimId)
 }
 

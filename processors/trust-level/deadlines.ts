@@ -2,21 +2,22 @@ import type { Deadline, FoldContext } from '../../topology/processor.js'
 import { SEPARATOR } from './tables.js'
 
 /** What a deadline of this domain is for. */
-const KINDS = ['pending', 'tombstone', 'announce', 'check', 'forget', 'claim', 'denied'] as const
-export type DeadlineKind = (typeof KINDS)[number]
+export type DeadlineKind = 'pending' | 'tombstone' | 'announce' | 'check' | 'forget' | 'claim' | 'denied'
 
-/** `subject`: the handle, plugin, alternate id or claim; `rest`: for `announce`, the last handle done. */
+export interface DeadlineSubject {
+  readonly kind: DeadlineKind
+  /** The handle, plugin, alternate id or claim. */
+  readonly subject: string
+  /** For `announce`: the last handle done. */
+  readonly rest: string
+  readonly due: number
+}
+
 export function deadlineId(kind: DeadlineKind, subject: string, rest = ''): string {
   return kind + SEPARATOR + subject + SEPARATOR + rest
 }
 
-export interface ParsedDeadline {
-  readonly kind: DeadlineKind
-  readonly subject: string
-  readonly rest: string
-}
-
-export function parseDeadlineId({ id }: Deadline): ParsedDeadline {
+export function deadlineSubject({ id, due }: Deadline): DeadlineSubject {
   const first = id.indexOf(SEPARATOR)
   // A claim's id is its caller's text: only the last separator ends the subject.
   const last = id.lastIndexOf(SEPARATOR)
@@ -24,6 +25,7 @@ export function parseDeadlineId({ id }: Deadline): ParsedDeadline {
     kind: id.slice(0, first) as DeadlineKind,
     subject: id.slice(first + 1, last),
     rest: id.slice(last + 1),
+    due,
   }
 }
 

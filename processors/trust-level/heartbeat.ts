@@ -2,6 +2,7 @@ import type { HeartbeatReported, TrustLevel } from '../../schemas/trust-level/jo
 import type { Reads } from '../../topology/processor.js'
 import type { Context } from './context.js'
 import { deadlineId, rearm } from './deadlines.js'
+import type { DeadlineSubject } from './deadlines.js'
 import { countedOwnLevel, effectiveLevel } from './levels.js'
 import { announce } from './notices.js'
 import { NEVER, plugins, trust } from './tables.js'
@@ -114,7 +115,7 @@ function unregistered(
 }
 
 /** No registration came in time: the report goes to the dead letters. */
-export function pendingLevelExpired(cmHandle: string, due: number, context: Context): void {
+export function pendingLevelExpired({ subject: cmHandle, due }: DeadlineSubject, context: Context): void {
   const row = context.get(trust, cmHandle)
   if (row?.status !== 'PENDING' || row.due !== due) return
   context.delete(trust, cmHandle)
@@ -127,7 +128,7 @@ export function pendingLevelExpired(cmHandle: string, due: number, context: Cont
 }
 
 /** A removed handle is forgotten. */
-export function tombstoneExpired(cmHandle: string, due: number, context: Context): void {
+export function tombstoneExpired({ subject: cmHandle, due }: DeadlineSubject, context: Context): void {
   const row = context.get(trust, cmHandle)
   if (row?.status === 'REMOVED' && row.due === due) context.delete(trust, cmHandle)
 }

@@ -9,6 +9,7 @@ import { murmur2 } from '../../topology/partitioner.js'
 import { broadcastEvent } from './context.js'
 import type { Context } from './context.js'
 import { deadlineId, rearm } from './deadlines.js'
+import type { DeadlineSubject } from './deadlines.js'
 import { DMI_HEALTH_CHECK } from './effects/dmi-health-check-request.js'
 import type { DmiHealthCheckRequest } from './effects/dmi-health-check-request.js'
 import { pluginName } from './plugin-name.js'
@@ -40,7 +41,7 @@ export function dmiPluginChecked(checked: DmiPluginChecked, context: Context): v
 }
 
 /** A check is due: it is asked for, and the next one is armed only with its result, so that they never overlap. */
-export function checkDue(plugin: string, due: number, context: Context): void {
+export function checkDue({ subject: plugin, due }: DeadlineSubject, context: Context): void {
   const home = context.get(pluginHomes, plugin)
   if (home === undefined || home.checkDue !== due || home.owedCheck !== '') return
   const { time, position } = context
@@ -63,7 +64,7 @@ export function dmiPluginUseChanged(change: DmiPluginUseChanged, context: Contex
 }
 
 /** Is the plugin still without handles? Then it is forgotten everywhere, and checked no more. */
-export function forgetDue(plugin: string, due: number, context: Context): void {
+export function forgetDue({ subject: plugin, due }: DeadlineSubject, context: Context): void {
   const home = context.get(pluginHomes, plugin)
   if (home?.forgetDue !== due) return
   if (home.using.length > 0 || home.settledAt + UNUSED_LIFE_MS > context.time) {

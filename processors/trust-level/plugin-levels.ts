@@ -2,6 +2,7 @@ import type { DmiPluginLevelBroadcast } from '../../schemas/trust-level/journal-
 import type { IndexEntry, Reads, RowReference } from '../../topology/processor.js'
 import type { Context } from './context.js'
 import { deadlineId } from './deadlines.js'
+import type { DeadlineSubject } from './deadlines.js'
 import { effectiveLevel } from './levels.js'
 import { announce } from './notices.js'
 import { pluginName } from './plugin-name.js'
@@ -49,7 +50,7 @@ export function pluginLevelTold(told: DmiPluginLevelBroadcast, context: Context)
 }
 
 /** The next handles of a pass. */
-export function readsOfPass(plugin: string, after: string): Reads {
+export function readsOfPass({ subject: plugin, rest: after }: DeadlineSubject): Reads {
   const prefix = byPluginKey(plugin)
   return {
     rows: [],
@@ -63,7 +64,7 @@ export function readsOfPass(plugin: string, after: string): Reads {
 }
 
 /** Announces a portion of a plugin's handles: each whose effective level is not the one last announced, once. */
-export function passDue(plugin: string, context: Context): void {
+export function passDue({ subject: plugin }: DeadlineSubject, context: Context): void {
   const row = context.get(plugins, plugin)
   if (row === undefined) return
   const { scanned, settings } = context

@@ -64,7 +64,7 @@ export function cmHandlesRegistered(event: CmHandlesRegistered, context: Context
       const errorCode = cmHandleIdFault(cmHandle) === null ? fold(item) : '110'
       return errorCode === null ? [] : [{ cmHandle, errorCode, errorText: FAILURES[errorCode] }]
     })
-  const claimed = <Item extends CmHandleCreation | CmHandleUpdate>(item: Item, code: FailureCode | null) => {
+  const claimed = (item: CmHandleCreation | CmHandleUpdate, code: FailureCode | null): FailureCode | null => {
     settleClaim(item, event.claimId, code === null, freed, context)
     return code
   }
@@ -85,6 +85,10 @@ export function cmHandlesRegistered(event: CmHandlesRegistered, context: Context
     })
   }
   context.answer(answer)
+}
+
+export function readsOfDataSync({ cmHandle }: DataSyncSet): Reads {
+  return { rows: [{ table: cmHandles, key: cmHandle }] }
 }
 
 /** PUT ch/{id}/data-sync: the flag, no more. */

@@ -201,7 +201,7 @@ export const trust: Table<TrustRow> = {
     lowered: {
       entries(cmHandle, row) {
         if (row.status !== 'REGISTERED' || row.own === 'COMPLETE') return NO_ENTRIES
-        return [{ key: cmHandle, value: row.own + SEPARATOR + row.returnNumber + SEPARATOR + row.plugin }]
+        return [{ key: cmHandle, value: row.own + SEPARATOR + String(row.returnNumber) + SEPARATOR + row.plugin }]
       },
     },
   },

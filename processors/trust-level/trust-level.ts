@@ -1,13 +1,23 @@
-import { assertNever } from '../../common/errors.js'
 import { decodeHeartbeat } from '../../schemas/trust-level/heartbeat.js'
 import { HEARTBEAT_TYPES } from '../../schemas/trust-level/heartbeat-schema.js'
 import type { TrustLevelEvent } from '../../schemas/trust-level/journal-events.js'
 import { trustLevelEventSchemas } from '../../schemas/trust-level/journal-schemas.js'
 import type { SchemaRegistry } from '../../schemas/registry/schema-registry.js'
-import type { Effector, Processor, Reads } from '../../topology/processor.js'
-import { alternateIdQuestioned, alternateIdSettled, alternateIdsClaimed, claimDue, deniedDue } from './alternate-ids.js'
+import type { Deadline, Effector, Processor, Reads } from '../../topology/processor.js'
+import {
+  alternateIdQuestioned,
+  alternateIdsClaimed,
+  alternateIdSettled,
+  claimDue,
+  deniedDue,
+  readsOfClaims,
+  readsOfQuestion,
+  readsOfSettlement,
+} from './alternate-ids.js'
 import { counters } from './context.js'
-import { parseDeadlineId } from './deadlines.js'
+import type { Context } from './context.js'
+import { deadlineSubject } from './deadlines.js'
+import type { DeadlineKind, DeadlineSubject } from './deadlines.js'
 import { heartbeatReported, pendingLevelExpired, readsOfHeartbeat, tombstoneExpired } from './heartbeat.js'
 import { inventoryEvents } from './notices.js'
 import { checkDue, dmiPluginChecked, dmiPluginRegistered, dmiPluginUseChanged, forgetDue } from './plugin-home.js'
@@ -15,9 +25,9 @@ import { passDue, pluginLevelTold, readsOfPass } from './plugin-levels.js'
 import { alternateIdQuery, cmHandleQuery } from './queries/cm-handle.js'
 import { dmiPluginsQuery } from './queries/dmi-plugins.js'
 import { searchQuery } from './queries/search.js'
-import { cmHandlesRegistered, dataSyncSet, readsOfRegistration } from './registration.js'
+import { cmHandlesRegistered, dataSyncSet, readsOfDataSync, readsOfRegistration } from './registration.js'
 import type { TrustLevelSettings } from './settings.js'
-import { alternateIds, cmHandles, deniedClaims, tables, trust } from './tables.js'
+import { alternateIds, deniedClaims, tables, trust } from './tables.js'
 
 export interface TrustLevelOptions {
   readonly settings: TrustLevelSettings
@@ -29,8 +39,6 @@ export interface TrustLevelOptions {
   /** Health checks of DMI plugins. */
   readonly effectors: readonly Effector[]
 }
-
-const NO_READS: Reads = { rows: [] }
 
 /** Trust levels of cm handles: reports of devices, health of their DMI plugins, registrations. (trust levels) */
 export function trustLevel(options: TrustLevelOptions): Processor<TrustLevelEvent, TrustLevelSettings> {
@@ -60,104 +68,58 @@ export function trustLevel(options: TrustLevelOptions): Processor<TrustLevelEven
   }
 }
 
-type TrustLevelProcessor = Processor<TrustLevelEvent, TrustLevelSettings>
-
-const reads: TrustLevelProcessor['reads'] = (event) => {
-  switch (event.type) {
-    case 'HeartbeatReported':
-      return readsOfHeartbeat(event.data)
-    case 'CmHandlesRegistered':
-      return readsOfRegistration(event.data)
-    case 'DataSyncSet':
-      return { rows: [{ table: cmHandles, key: event.data.cmHandle }] }
-    case 'AlternateIdsClaimed':
-      return { rows: event.data.claims.map(({ alternateId }) => ({ table: alternateIds, key: alternateId })) }
-    case 'AlternateIdSettled':
-      return { rows: [{ table: alternateIds, key: event.data.alternateId }] }
-    case 'AlternateIdQuestioned': {
-      const { cmHandle, claimId } = event.data
-      return {
-        rows: [
-          { table: cmHandles, key: cmHandle },
-          { table: deniedClaims, key: claimId },
-        ],
-      }
-    }
-    case 'DmiPluginRegistered':
-    case 'DmiPluginChecked':
-    case 'DmiPluginUseChanged':
-    case 'DmiPluginLevelBroadcast':
-      return NO_READS
-    default:
-      return assertNever(event)
-  }
+/** How one kind of event is folded; without `reads` it touches resident tables only. */
+interface Fold<Data> {
+  reads?(data: Data): Reads
+  evolve(data: Data, context: Context): void
 }
 
-const evolve: TrustLevelProcessor['evolve'] = (event, context) => {
-  switch (event.type) {
-    case 'HeartbeatReported':
-      return heartbeatReported(event.data, context)
-    case 'CmHandlesRegistered':
-      return cmHandlesRegistered(event.data, context)
-    case 'DataSyncSet':
-      return dataSyncSet(event.data, context)
-    case 'AlternateIdsClaimed':
-      return alternateIdsClaimed(event.data, context)
-    case 'AlternateIdSettled':
-      return alternateIdSettled(event.data, context)
-    case 'AlternateIdQuestioned':
-      return alternateIdQuestioned(event.data, context)
-    case 'DmiPluginRegistered':
-      return dmiPluginRegistered(event.data, context)
-    case 'DmiPluginChecked':
-      return dmiPluginChecked(event.data, context)
-    case 'DmiPluginUseChanged':
-      return dmiPluginUseChanged(event.data, context)
-    case 'DmiPluginLevelBroadcast':
-      return pluginLevelTold(event.data, context)
-    default:
-      return assertNever(event)
-  }
+const folds: { readonly [Event in TrustLevelEvent as Event['type']]: Fold<Event['data']> } = {
+  HeartbeatReported: { reads: readsOfHeartbeat, evolve: heartbeatReported },
+  DmiPluginRegistered: { evolve: dmiPluginRegistered },
+  DmiPluginLevelBroadcast: { evolve: pluginLevelTold },
+  DmiPluginChecked: { evolve: dmiPluginChecked },
+  DmiPluginUseChanged: { evolve: dmiPluginUseChanged },
+  AlternateIdsClaimed: { reads: readsOfClaims, evolve: alternateIdsClaimed },
+  AlternateIdSettled: { reads: readsOfSettlement, evolve: alternateIdSettled },
+  AlternateIdQuestioned: { reads: readsOfQuestion, evolve: alternateIdQuestioned },
+  CmHandlesRegistered: { reads: readsOfRegistration, evolve: cmHandlesRegistered },
+  DataSyncSet: { reads: readsOfDataSync, evolve: dataSyncSet },
 }
 
-const readsOfDeadline: TrustLevelProcessor['readsOfDeadline'] = (deadline) => {
-  const { kind, subject, rest } = parseDeadlineId(deadline)
-  switch (kind) {
-    case 'pending':
-    case 'tombstone':
-      return { rows: [{ table: trust, key: subject }] }
-    case 'announce':
-      return readsOfPass(subject, rest)
-    case 'claim':
-      return { rows: [{ table: alternateIds, key: subject }] }
-    case 'denied':
-      return { rows: [{ table: deniedClaims, key: subject }] }
-    case 'check':
-    case 'forget':
-      return NO_READS
-    default:
-      return assertNever(kind)
-  }
+interface FoldOfDeadline {
+  reads?(deadline: DeadlineSubject): Reads
+  onDue(deadline: DeadlineSubject, context: Context): void
 }
 
-const onDeadline: TrustLevelProcessor['onDeadline'] = (deadline, context) => {
-  const { kind, subject } = parseDeadlineId(deadline)
-  switch (kind) {
-    case 'pending':
-      return pendingLevelExpired(subject, deadline.due, context)
-    case 'tombstone':
-      return tombstoneExpired(subject, deadline.due, context)
-    case 'announce':
-      return passDue(subject, context)
-    case 'claim':
-      return claimDue(subject, deadline.due, context)
-    case 'denied':
-      return deniedDue(subject, context)
-    case 'check':
-      return checkDue(subject, deadline.due, context)
-    case 'forget':
-      return forgetDue(subject, deadline.due, context)
-    default:
-      return assertNever(kind)
-  }
+const ofTrust = ({ subject }: DeadlineSubject): Reads => ({ rows: [{ table: trust, key: subject }] })
+
+const foldsOfDeadlines: Readonly<Record<DeadlineKind, FoldOfDeadline>> = {
+  pending: { reads: ofTrust, onDue: pendingLevelExpired },
+  tombstone: { reads: ofTrust, onDue: tombstoneExpired },
+  announce: { reads: readsOfPass, onDue: passDue },
+  check: { onDue: checkDue },
+  forget: { onDue: forgetDue },
+  claim: { reads: ({ subject }) => ({ rows: [{ table: alternateIds, key: subject }] }), onDue: claimDue },
+  denied: { reads: ({ subject }) => ({ rows: [{ table: deniedClaims, key: subject }] }), onDue: deniedDue },
+}
+
+const NO_READS: Reads = { rows: [] }
+
+function reads({ type, data }: TrustLevelEvent): Reads {
+  return (folds[type] as Fold<unknown>).reads?.(data) ?? NO_READS
+}
+
+function evolve({ type, data }: TrustLevelEvent, context: Context): void {
+  ;(folds[type] as Fold<unknown>).evolve(data, context)
+}
+
+function readsOfDeadline(deadline: Deadline): Reads {
+  const subject = deadlineSubject(deadline)
+  return foldsOfDeadlines[subject.kind].reads?.(subject) ?? NO_READS
+}
+
+function onDeadline(deadline: Deadline, context: Context): void {
+  const subject = deadlineSubject(deadline)
+  foldsOfDeadlines[subject.kind].onDue(subject, context)
 }

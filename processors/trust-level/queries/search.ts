@@ -30,7 +30,7 @@ interface Prepared {
   readonly walk: Walk
   readonly needsRows: boolean
   /** Leaves those out for which a condition does not hold that the walk has not answered. */
-  filter(reader: QueryReader, hits: readonly Hit[]): Promise<readonly Hit[]>
+  readonly filter: (reader: QueryReader, hits: readonly Hit[]) => Promise<readonly Hit[]>
 }
 
 function prepared(plan: SearchPlan, { fields }: SearchArguments): Prepared {
