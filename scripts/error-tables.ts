@@ -2,6 +2,7 @@ import { apiErrors } from '../api/errors.js'
 import type { ErrorSpec, ErrorTable } from '../common/errors.js'
 import { settingsErrors } from '../common/settings.js'
 import { inputErrors } from '../schemas/input-errors.js'
+import { registryErrors } from '../schemas/registry/errors.js'
 import { storeErrors } from '../state-stores/errors.js'
 import { engineErrors } from '../topology/errors.js'
 import { logErrors } from '../topology/log/errors.js'
@@ -12,6 +13,7 @@ export const errorTables: readonly { readonly family: string; readonly where: st
   { family: 'Input', where: 'dead letters, and faults in answers to `POST /events`', table: inputErrors },
   { family: 'HTTP', where: 'answers, with their status', table: apiErrors },
   { family: 'Settings', where: 'the start', table: settingsErrors },
+  { family: 'Schema registry', where: 'the log, `/ops/health/ready`', table: registryErrors },
   { family: 'Engine', where: 'the log, `/ops/health/ready`, dead letters', table: engineErrors },
   { family: 'Log', where: 'the log, the start', table: logErrors },
   { family: 'Stores', where: 'the log, the start', table: storeErrors },
