@@ -5,6 +5,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Api, ApiLogger } from './api.js'
 import { answerMalformed } from './client-errors.js'
 // EVENTS
+import { registerEvents } from './events/post-events.js'
 import { errorBody, surfaceOf } from './error-shapes.js'
 import { ApiError, retryAfter } from './errors.js'
 import { publicError } from './http-status.js'
@@ -12,6 +13,7 @@ import { parseJsonBody } from './json-body.js'
 import { registerNcmp } from './ncmp/index.js'
 import { registerOps } from './ops/index.js'
 import { routeTable } from './route-table.js'
+import type { RouteTable } from './route-table.js'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -29,12 +31,13 @@ const REQUEST_TIMEOUT_MS = 20_000
 /** A connection on which nothing moves for so long is closed. */
 const IDLE_TIMEOUT_MS = 30_000
 
+export interface App {
+  readonly app: FastifyInstance
+  readonly routes: RouteTable
+}
+
 /** The HTTP surface without a socket: all routes, error shapes and bounds. (fastify is imported here only) */
-export async function createApp(
-  api: Api,
-  logger: ApiLogger,
-  requestTimeoutMs = REQUEST_TIMEOUT_MS,
-): Promise<FastifyInstance> {
+export async function createApp(api: Api, logger: ApiLogger, requestTimeoutMs = REQUEST_TIMEOUT_MS): Promise<App> {
   const surface = (request: FastifyRequest): ReturnType<typeof surfaceOf> =>
     surfaceOf(request.url, [api.ncmpBasePath, api.ncmpInventoryBasePath])
 
@@ -122,6 +125,7 @@ export async function createApp(
     },
   })
   registerNcmp(app, api)
+  await registerEvents(app, api)
   registerOps(app, api)
-  return app
+  return { app, routes }
 }

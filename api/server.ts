@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import { sleep } from '../common/clock.js'
 import type { Api, ApiLogger } from './api.js'
 import { createApp } from './app.js'
+import type { RouteTable } from './route-table.js'
 import { createGate } from './gate.js'
 
 export interface ServerOptions extends Omit<Api, 'searches' | 'stopping'> {
@@ -18,6 +19,8 @@ export interface ServerOptions extends Omit<Api, 'searches' | 'stopping'> {
 export interface ApiServer {
   /** Without a socket, for tests and for /openapi.json. */
   readonly app: FastifyInstance
+  /** As declared, with `:name` for parameters. */
+  readonly routes: RouteTable['routes']
   /** Listens; resolves with where, as `http://host:port`. Rejects with EADDRINUSE and the like. */
   start(): Promise<string>
   /**
@@ -36,7 +39,7 @@ export async function createServer(options: ServerOptions): Promise<ApiServer> {
   const { host, port, logger, clock, requestTimeoutMs, ...rest } = options
   const stopping = new AbortController()
   const api: Api = { ...rest, clock, searches: createGate(SEARCHES_AT_ONCE), stopping: stopping.signal }
-  const app = await createApp(api, logger, requestTimeoutMs)
+  const { app, routes } = await createApp(api, logger, requestTimeoutMs)
   const running = countRunning(app)
   let stopped: Promise<void> | undefined
 
@@ -59,6 +62,7 @@ export async function createServer(options: ServerOptions): Promise<ApiServer> {
 
   return {
     app,
+    routes: routes.routes,
     start: () => app.listen({ host, port }),
     stop: () => (stopped ??= stop()),
   }

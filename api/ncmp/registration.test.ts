@@ -172,7 +172,8 @@ t.test('handles that fail are listed, the rest stands', async (t) => {
 
 t.test('each character that no id may have is refused, others are not', async (t) => {
   const api = await testApi(t)
-  const forbidden = [...'=!" #$%&\'()*+,./\\:;<>?@[]^`{|}~', '\u0000', '\n', '\u001b', '\ud800']
+  const listed = '=!" #$%&\'()*+,./\\:;<>?@[]^`{|}~'
+  const forbidden = [...listed.split(''), '\u0000', '\n', '\u001b', '\ud800']
   const allowed = ['a-b', 'a_b', 'A9', 'ä', '网', 'a\u200fb']
   const createdCmHandles = [
     ...forbidden.map((c) => ({ cmHandle: `a${c}b` })),
@@ -193,6 +194,7 @@ t.test('an alternate id that another handle has is 109; one whose holder has gon
       { cmHandle: 'dev-2', alternateId: 'held' },
       { cmHandle: 'dev-3', alternateId: 'leaving' },
     ],
+    updatedCmHandles: [{ cmHandle: 'dev-1', alternateId: 'held' }],
   })
   const hold = api.streams.hold
   api.streams.hold = () => {
@@ -203,8 +205,6 @@ t.test('an alternate id that another handle has is 109; one whose holder has gon
   t.strictSame((await pending).body, failures({ failedCreatedCmHandles: [exists('dev-2')] }))
   t.equal(api.streams.handles.get('dev-3')?.alternateId, 'leaving')
   t.notOk(api.streams.handles.has('dev-2'))
-  const same = { dmiPlugin: PLUGIN, updatedCmHandles: [{ cmHandle: 'dev-1', alternateId: 'held' }] }
-  t.equal((await post(api, same)).status, 200, 'naming the own alternate id again changes nothing')
 })
 
 t.test('IV-15 a blank or absent alternate id in an update leaves the stored one', async (t) => {

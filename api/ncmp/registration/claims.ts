@@ -60,8 +60,7 @@ async function claimOnce(api: Api, act: Act, claims: readonly Claim[], attempt: 
         const result = await act.command<AlternateIdsAnswer>({ partition }, { type: 'AlternateIdsClaimed', data }, name)
         if (!result.ok) for (const claim of part) open.set(claim.cmHandle, noAnswerText(result, act.id))
         else {
-          const taken = new Set(result.answer.refused.map((claim) => claim.alternateId))
-          refused.push(...part.filter((claim) => taken.has(claim.alternateId)))
+          refused.push(...result.answer.refused)
         }
       }
     }),

@@ -51,19 +51,20 @@ export function parseRegistration(body: unknown, policy: PluginAddressPolicy): R
     )
   }
   const ids = new Set<string>()
-  const claims = new Map<string, string>()
+  const createdClaims = new Map<string, string>()
+  const updatedClaims = new Map<string, string>()
   return {
     plugins,
     failures,
     removed: removed.filter((cmHandle) => keepIf(idFailure(cmHandle), failures.removed)),
     created: created.filter((creation) =>
       keepIf(
-        idFailure(creation.cmHandle) ?? repeatFailure(creation, ids) ?? claimFailure(creation, claims),
+        idFailure(creation.cmHandle) ?? repeatFailure(creation, ids) ?? claimFailure(creation, createdClaims),
         failures.created,
       ),
     ),
     updated: updated.filter((update) =>
-      keepIf(idFailure(update.cmHandle) ?? claimFailure(update, claims), failures.updated),
+      keepIf(idFailure(update.cmHandle) ?? claimFailure(update, updatedClaims), failures.updated),
     ),
     upgraded: upgraded.filter((upgrade) => keepIf(idFailure(upgrade.cmHandle), failures.upgraded)),
   }
@@ -84,7 +85,7 @@ function repeatFailure({ cmHandle }: CmHandleCreation, ids: Set<string>): Regist
   return null
 }
 
-/** The first handle of the request that names an alternate id may claim it. */
+/** The first created, or updated, handle of the request that names an alternate id may claim it. */
 function claimFailure(
   handle: { readonly cmHandle: string; readonly alternateId: string | null },
   claims: Map<string, string>,
