@@ -98,7 +98,10 @@ export interface GroupOptions {
 
 export interface GroupMember {
   readonly assignment: readonly TopicPartition[]
-  /** Keeps a position for the next member that gets the partition. Lower than before is allowed. */
+  /**
+   * Keeps a position for the next member that gets the partition. Lower than before is allowed. Rejects with WRITER_FENCED
+   * once `onRevoked` has resolved: the position is another member's then.
+   */
   commit(partition: TopicPartition, position: GroupPosition): Promise<void>
   committed(partition: TopicPartition): Promise<GroupPosition | undefined>
   /** Stops delivery of a partition until `resume`; a batch under way ends. */
@@ -132,8 +135,13 @@ export interface Log {
   offsetForTime(partition: TopicPartition, timestampMs: number): Promise<number>
   /** Reads without a group, from `offset`; an empty batch at the end. OFFSET_OUT_OF_RANGE when before the start or beyond the end. */
   read(partition: TopicPartition, offset: number, options?: ReadOptions): Promise<RecordBatch>
+  /** Resolves before the listener is called for the first time. Errors: TOPIC_UNKNOWN. */
   join(options: GroupOptions): Promise<GroupMember>
   /** Opens the writer of `transactionalId` and fences the former one before it resolves. */
   writer(transactionalId: string): Promise<TransactionalWriter>
+  /**
+   * Refuses every later call with LOG_CLOSED; what was called before is still done. All members leave, with `onRevoked`;
+   * a member that wants to commit there leaves before. Resolves when no work is under way.
+   */
   close(): Promise<void>
 }
