@@ -117,14 +117,18 @@ export class RowStore {
       }
     }
     if (keys.length === 0) return
-    const values = await this.#store.getMany(keys)
+    const values = await this.#store.getMany(keys).catch((thrown: unknown) => {
+      // What could not be read must not stand there as absent for the next try.
+      for (const { state, key } of missing) state.loaded.delete(key)
+      throw thrown
+    })
     for (const [i, { state, key }] of missing.entries()) {
       // A commit that ended meanwhile has brought the newer row.
       if (state.loaded.get(key) !== ABSENT) continue
       const bytes = values[i]
       const stored = bytes === undefined ? ABSENT : { row: state.runtime.table.codec.decode(bytes), bytes }
       state.loaded.set(key, stored)
-      this.#cache.set(state.runtime.prefix + key, bytes?.toString('latin1') ?? '')
+      this.#remember(state.runtime, key, bytes)
     }
   }
 
@@ -221,7 +225,7 @@ export class RowStore {
       if (committing === undefined) continue
       for (const [key, { row, bytes }] of committing) {
         if (state.resident !== undefined) continue
-        if (runtime.digested) this.#cache.set(runtime.prefix + key, bytes?.toString('latin1') ?? '')
+        this.#remember(runtime, key, bytes)
         if (this.#segmentOpen) state.loaded.set(key, { row, bytes })
       }
       state.committing = undefined
@@ -232,6 +236,11 @@ export class RowStore {
   #known(state: TableState, key: string): { readonly row: unknown } | undefined {
     if (state.resident !== undefined) return { row: state.resident.get(key) }
     return state.current.get(key) ?? state.committing?.get(key) ?? this.#cached(state, key)
+  }
+
+  /** The engine's own rows are hardly read twice, so the cache holds none of them. */
+  #remember(runtime: TableRuntime, key: string, bytes: Buffer | undefined): void {
+    if (runtime.digested) this.#cache.set(runtime.prefix + key, bytes?.toString('latin1') ?? '')
   }
 
   #cached(state: TableState, key: string): StoredRow | undefined {
