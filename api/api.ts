@@ -1,7 +1,6 @@
 import type { PluginAddressPolicy } from '../common/plugin-address.js'
 import type { Clock } from '../common/clock.js'
 import type { LogRecord } from '../topology/log/log.js'
-import type { Processor } from '../topology/processor.js'
 import type { Streams } from '../topology/streams.js'
 import type { Gate } from './gate.js'
 import type { TrustLevelQueries } from './trust-level-queries.js'
@@ -19,13 +18,6 @@ export interface ApiLogger {
   silent(fields: object, message?: string): void
 }
 
-/** The topology in the three forms it is drawn in. */
-export interface Describe {
-  text(processors: readonly Processor[]): string
-  json(processors: readonly Processor[]): unknown
-  mermaid(processors: readonly Processor[]): string
-}
-
 /** A record's value as JSON; undefined where nothing is known of the topic. */
 export type DecodeRecord = (topic: string, record: LogRecord) => unknown
 
@@ -39,7 +31,7 @@ export interface Api {
   readonly pluginAddressPolicy: PluginAddressPolicy
   readonly ncmpBasePath: string
   readonly ncmpInventoryBasePath: string
-  readonly describe: Describe
+  readonly applicationId: string
   readonly decodeRecord: DecodeRecord
   readonly metrics: { readonly contentType: string; metrics(): Promise<string> }
   /** Searches at work at the same time. */
@@ -47,6 +39,3 @@ export interface Api {
   /** Aborted when the service begins to stop. */
   readonly stopping: AbortSignal
 }
-
-/** The domain of these routes. */
-export const TRUST_LEVEL = 'trust-level'

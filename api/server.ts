@@ -4,9 +4,10 @@ import { sleep } from '../common/clock.js'
 import type { Api, ApiLogger } from './api.js'
 import { createApp } from './app.js'
 import type { RouteTable } from './route-table.js'
+import { trustLevelQueries } from './trust-level-queries.js'
 import { createGate } from './gate.js'
 
-export interface ServerOptions extends Omit<Api, 'searches' | 'stopping'> {
+export interface ServerOptions extends Omit<Api, 'queries' | 'searches' | 'stopping'> {
   readonly host: string
   /** 0: any free port. */
   readonly port: number
@@ -38,7 +39,8 @@ const CLOSE_MS = 500
 export async function createServer(options: ServerOptions): Promise<ApiServer> {
   const { host, port, logger, clock, requestTimeoutMs, ...rest } = options
   const stopping = new AbortController()
-  const api: Api = { ...rest, clock, searches: createGate(SEARCHES_AT_ONCE), stopping: stopping.signal }
+  const queries = trustLevelQueries(rest.streams)
+  const api: Api = { ...rest, clock, queries, searches: createGate(SEARCHES_AT_ONCE), stopping: stopping.signal }
   const { app, routes } = await createApp(api, logger, requestTimeoutMs)
   const running = countRunning(app)
   let stopped: Promise<void> | undefined

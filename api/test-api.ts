@@ -5,7 +5,7 @@ import { pluginAddressPolicy } from '../common/plugin-address.js'
 import type { Processor } from '../topology/processor.js'
 import { createServer } from './server.js'
 import type { ApiServer, ServerOptions } from './server.js'
-import { testQueries, testStreams } from './test-streams.js'
+import { testStreams } from './test-streams.js'
 import type { TestStreams } from './test-streams.js'
 
 export interface TestApi {
@@ -32,7 +32,7 @@ export async function testApi(
   let ids = 0
   const server = await createServer({
     streams,
-    queries: testQueries,
+    applicationId: 'test',
     clock: systemClock,
     host: '127.0.0.1',
     port: 0,
@@ -44,7 +44,6 @@ export async function testApi(
     ),
     ncmpBasePath: '/ncmp',
     ncmpInventoryBasePath: '/ncmpInventory',
-    describe: { text: () => 'Topologies:', json: () => ({ processors: [] }), mermaid: () => 'flowchart LR' },
     decodeRecord: () => undefined,
     metrics: { contentType: 'text/plain; version=0.0.4', metrics: () => Promise.resolve('up 1\n') },
     ...rest,

@@ -22,7 +22,6 @@ import type {
   QueryResult,
   Streams,
 } from '../topology/streams.js'
-import type { TrustLevelQueries } from './trust-level-queries.js'
 
 /** An in-memory stand-in for the running topology that knows just enough of trust levels to answer HTTP. */
 export interface TestStreams extends Streams {
@@ -44,18 +43,6 @@ export interface TestStreams extends Streams {
   ready: boolean
   /** Waited for in each query and command; for slow requests. */
   hold: () => Promise<void>
-}
-
-const query = <Arguments, Result>(name: string): Query<Arguments, Result> => ({
-  name,
-  run: () => Promise.reject(new Error(`query ${name} is answered by the stand-in`)),
-})
-
-export const testQueries: TrustLevelQueries = {
-  cmHandle: query('cm-handle'),
-  alternateId: query('alternate-id'),
-  search: query('search'),
-  dmiPlugins: query('dmi-plugins'),
 }
 
 export const TEST_TIME = Date.UTC(2026, 10, 30, 6, 26)

@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream'
+import { ensureError } from '../../common/errors.js'
 import { ApiError, retryAfter } from '../errors.js'
 
 /** Bodies that are being received or taken, bounded together, so that a flood waits at its senders. */
@@ -48,7 +49,7 @@ function receiveChunks(body: Readable, take: (chunk: Buffer) => void): Promise<v
     const refuse = (error: unknown): void => {
       body.off('data', onData)
       body.resume()
-      reject(error as Error)
+      reject(ensureError(error))
     }
     const onData = (chunk: Buffer): void => {
       try {

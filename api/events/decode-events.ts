@@ -20,11 +20,10 @@ export interface DecodedEvents {
 /** Events decoded between two turns of the event loop. */
 const PORTION = 500
 
-/** Decodes records as their domains do on Kafka. `arrivalMs` stands for the record timestamp that HTTP has not. */
+/** Decodes records as their domains do on Kafka. */
 export async function decodeEvents(
   records: readonly EventRecord[],
   router: EventRouter | EventRoute,
-  arrivalMs: number,
 ): Promise<DecodedEvents> {
   const events: DecodedEvent[] = []
   const faults: Fault[] = []
@@ -33,7 +32,7 @@ export async function decodeEvents(
     const route = typeof router === 'function' ? routeOfRecord(record, index, router, faults) : router
     if (route === undefined) continue
     const original = { key: null, value: record.value, headers: record.headers }
-    const decoded = await route.input.decode({ ...original, timestamp: record.timestamp ?? arrivalMs })
+    const decoded = await route.input.decode({ ...original, timestamp: record.timestamp })
     switch (decoded.kind) {
       case 'event':
         events.push({ domain: route.domain, event: { key: decoded.key, event: decoded.event, original } })

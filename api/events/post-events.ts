@@ -36,7 +36,7 @@ export async function registerEvents(app: FastifyInstance, api: Api): Promise<vo
       const router = topic === undefined ? byType : routeOfTopic(api.streams.processors, topic)
       const positions = await inFlight.receive(request.body, async (body) => {
         const records = recordsOrRefusal(request.raw.rawHeaders, body)
-        const { events, faults } = await decodeEvents(records, router, api.clock.now())
+        const { events, faults } = await decodeEvents(records, router)
         if (faults.length > 0) throw rejection(faults)
         return ingestAll(api, events)
       })

@@ -1,6 +1,6 @@
 import type { CmHandleLookUp } from '../../processors/trust-level/views.js'
 import type { Demand, Provenance } from '../../topology/streams.js'
-import { TRUST_LEVEL } from '../api.js'
+import { TRUST_LEVEL } from '../trust-level-queries.js'
 import type { Api } from '../api.js'
 import { ApiError } from '../errors.js'
 import { answered } from '../positions.js'

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import type { DataSyncAnswer } from '../../schemas/trust-level/journal-events.js'
-import { TRUST_LEVEL } from '../api.js'
+import { TRUST_LEVEL } from '../trust-level-queries.js'
 import type { Api } from '../api.js'
 import { actOf, commandAnswer } from '../acts.js'
 import { ApiError } from '../errors.js'

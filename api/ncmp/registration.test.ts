@@ -68,7 +68,14 @@ t.test('a registration settles the plugin first, then removes, claims, creates, 
     plugin: { plugin: PLUGIN, trustLevel: 'COMPLETE' },
     claimId: 'request-1',
     created: [{ cmHandle: 'new', alternateId: 'alt', trustLevel: 'NONE' }],
-    updated: [{ cmHandle: 'kept', publicProperties: [{ name: 'a', value: '1' }], additionalProperties: null, alternateId: null }],
+    updated: [
+      {
+        cmHandle: 'kept',
+        publicProperties: [{ name: 'a', value: '1' }],
+        additionalProperties: null,
+        alternateId: null,
+      },
+    ],
     upgraded: [{ cmHandle: 'kept', moduleSetTag: 'm2' }],
   })
   t.equal(api.streams.handles.get('kept')?.moduleSetTag, 'm2')

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import type { SearchArguments, SearchPage } from '../../processors/trust-level/views.js'
 import type { Demand, Provenance } from '../../topology/streams.js'
-import { TRUST_LEVEL } from '../api.js'
+import { TRUST_LEVEL } from '../trust-level-queries.js'
 import type { Api } from '../api.js'
 import { answered } from '../positions.js'
 

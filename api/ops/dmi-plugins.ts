@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import { TRUST_LEVEL } from '../api.js'
+import { TRUST_LEVEL } from '../trust-level-queries.js'
 import type { Api } from '../api.js'
 import { isoTime } from '../ncmp/shapes.js'
 import { answered, demandOf, tellProvenance } from '../positions.js'

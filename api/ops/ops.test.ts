@@ -1,5 +1,6 @@
 import t from 'tap'
 import type { Processor } from '../../topology/processor.js'
+import { countingProcessor } from '../../topology/counting-processor.js'
 import { testApi } from '../test-api.js'
 import { TEST_TIME } from '../test-streams.js'
 
@@ -28,20 +29,24 @@ t.test('metrics are served as they are', async (t) => {
 })
 
 t.test('the topology as text, JSON or Mermaid, by parameter or Accept', async (t) => {
-  const { server } = await testApi(t)
-  const cases: readonly (readonly [url: string, accept: string | undefined, type: string, body: string])[] = [
-    ['/ops/topology', undefined, 'text/plain', 'Topologies:'],
-    ['/ops/topology', '*/*', 'text/plain', 'Topologies:'],
-    ['/ops/topology', 'application/json', 'application/json', '{"processors":[]}'],
-    ['/ops/topology', 'text/vnd.mermaid', 'text/vnd.mermaid', 'flowchart LR'],
-    ['/ops/topology?format=json', 'text/plain', 'application/json', '{"processors":[]}'],
-    ['/ops/topology?format=mermaid', undefined, 'text/vnd.mermaid', 'flowchart LR'],
-    ['/ops/topology?format=text', 'application/json', 'text/plain', 'Topologies:'],
+  const { server } = await testApi(t, { processors: [countingProcessor] })
+  const TEXT = /^Topologies:/
+  const JSON_FORM = /^\{"/
+  const MERMAID = /^(flowchart|graph) /
+  const cases: readonly (readonly [url: string, accept: string | undefined, type: string, body: RegExp])[] = [
+    ['/ops/topology', undefined, 'text/plain', TEXT],
+    ['/ops/topology', '*/*', 'text/plain', TEXT],
+    ['/ops/topology', 'application/json', 'application/json', JSON_FORM],
+    ['/ops/topology', 'text/vnd.mermaid', 'text/vnd.mermaid', MERMAID],
+    ['/ops/topology?format=json', 'text/plain', 'application/json', JSON_FORM],
+    ['/ops/topology?format=mermaid', undefined, 'text/vnd.mermaid', MERMAID],
+    ['/ops/topology?format=text', 'application/json', 'text/plain', TEXT],
   ]
   for (const [url, accept, type, body] of cases) {
     const answer = await server.app.inject({ url, headers: accept === undefined ? {} : { accept } })
     t.match(answer.headers['content-type'], new RegExp(`^${type}`), url)
-    t.equal(answer.body, body, url)
+    t.match(answer.body, body, url)
+    t.match(answer.body, /count-changes/, url)
   }
 })
 
@@ -151,8 +156,6 @@ t.test('every route is in the OpenAPI description, with a summary, described par
     paths: Record<string, Record<string, Operation>>
   }>()
   t.match(document.openapi, /^3\.1/)
-  const routes = server.app.printRoutes({ commonPrefix: false, includeMeta: false }).matchAll(/(\/\S+) \(([^)]+)\)/g)
-  t.ok([...routes].length > 0)
   const declared = server.routes.filter(({ method }) => method !== 'HEAD' && method !== 'OPTIONS')
   t.ok(declared.length >= 20)
   for (const { method, url } of declared) {

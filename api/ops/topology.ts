@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify'
+import { describeJson, describeMermaid, describeText } from '../../topology/describe.js'
 import type { Api } from '../api.js'
 import { ownErrors } from './schemas.js'
 
@@ -21,14 +22,15 @@ export function registerTopology(app: FastifyInstance, api: Api): void {
       },
     },
     (request, reply) => {
+      const { applicationId } = api
       const { processors } = api.streams
       switch (request.query.format ?? formatOf(request.headers.accept)) {
         case 'json':
-          return reply.type('application/json; charset=utf-8').send(api.describe.json(processors))
+          return reply.type('application/json; charset=utf-8').send(describeJson(processors, applicationId))
         case 'mermaid':
-          return reply.type('text/vnd.mermaid; charset=utf-8').send(api.describe.mermaid(processors))
+          return reply.type('text/vnd.mermaid; charset=utf-8').send(describeMermaid(processors, applicationId))
         case 'text':
-          return reply.type('text/plain; charset=utf-8').send(api.describe.text(processors))
+          return reply.type('text/plain; charset=utf-8').send(describeText(processors, applicationId))
       }
     },
   )

@@ -1,7 +1,7 @@
 import type { JournalEvent } from '../../../topology/processor.js'
 import type { CommandResult, Position } from '../../../topology/streams.js'
 import type { CommandOptions } from '../../../topology/streams.js'
-import { TRUST_LEVEL } from '../../api.js'
+import { TRUST_LEVEL } from '../../trust-level-queries.js'
 import type { Api } from '../../api.js'
 
 /** One changing request that is carried out by several commands, each named after it, within one time limit. */

@@ -1,7 +1,7 @@
 import { sleep } from '../../../common/clock.js'
 import type { AlternateIdsAnswer } from '../../../schemas/trust-level/journal-events.js'
 import { noAnswerText } from '../../acts.js'
-import { TRUST_LEVEL } from '../../api.js'
+import { TRUST_LEVEL } from '../../trust-level-queries.js'
 import type { Api } from '../../api.js'
 import type { Act } from './act.js'
 import { groupByPartition, inParts } from './parts.js'

@@ -3,7 +3,7 @@ import type {
   DmiPluginAnswer,
   DmiPluginLevelBroadcast,
 } from '../../../schemas/trust-level/journal-events.js'
-import { TRUST_LEVEL } from '../../api.js'
+import { TRUST_LEVEL } from '../../trust-level-queries.js'
 import type { Api } from '../../api.js'
 import { commandAnswer, noAnswerText } from '../../acts.js'
 import type { Act } from './act.js'
