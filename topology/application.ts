@@ -1,5 +1,5 @@
 import type { Clock } from '../common/clock.js'
-import { ensureError } from '../common/errors.js'
+import { ensureError, PulsefoldError } from '../common/errors.js'
 import type { StoreProvider } from '../state-stores/key-value-store.js'
 import { deadLetterPartition, deadLetterRecord } from './ingest/dead-letters.js'
 import type { DeadLetter } from './ingest/dead-letters.js'
@@ -49,6 +49,8 @@ export interface ApplicationOptions {
   readonly stateCacheBytes: number
   readonly createInputTopics: boolean
   readonly observer: EngineObserver
+  /** A task cannot open its store for a reason that only an operator can mend: running on is useless. */
+  readonly onFatal: (error: Error) => void
   readonly probe?: TaskEnvironment['probe']
 }
 
@@ -299,7 +301,13 @@ export class Application implements Streams {
         }
         const task = new Task(this.#environment(domain, partition.partition))
         domain.tasks.set(partition.partition, task)
-        return { ...partition, offset: await task.open() }
+        try {
+          return { ...partition, offset: await task.open() }
+        } catch (thrown) {
+          const error = ensureError(thrown)
+          if (!(error instanceof PulsefoldError && error.retryable)) this.#options.onFatal(error)
+          throw error
+        }
       }),
     )
     this.#hasAssignment = true

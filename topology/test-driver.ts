@@ -92,6 +92,7 @@ export class TopologyTestDriver {
       stateCacheBytes: 4 * 1024 * 1024,
       createInputTopics: true,
       observer: { ...silentObserver, ...this.#options.observer },
+      onFatal: () => undefined,
       probe: (step, partition) => this.probe?.(step, partition) ?? Promise.resolve(),
       ...this.#options.application,
     })

@@ -88,8 +88,9 @@ export class Task {
   get folder(): Folder {
     return this.#open().folder
   }
-  get owedEffects(): number {
-    return this.#parts?.rows.state(engineTables.owed).resident?.size ?? 0
+  owedEffects(kind: string): number {
+    const owed = this.#parts?.rows.state(engineTables.owed).resident?.values() ?? []
+    return [...owed].filter((row) => (row as OwedRow).kind === kind).length
   }
   get openIterators(): number {
     return this.#parts?.rows.store.openIterators ?? 0

@@ -1,0 +1,158 @@
+import { randomUUID } from 'node:crypto'
+import { networkInterfaces } from 'node:os'
+import { join } from 'node:path'
+import type { Clock } from '../../common/clock.js'
+import { sleep } from '../../common/clock.js'
+import type { Logger } from '../../common/logger.js'
+import { createMetrics } from '../../common/metrics.js'
+import type { Metrics } from '../../common/metrics.js'
+import { pluginAddressPolicy } from '../../common/plugin-address.js'
+import type { Settings } from '../../common/settings.js'
+import { createServer } from '../../api/server.js'
+import { processors } from '../../processors/index.js'
+import { alternateIdQuery, cmHandleQuery } from '../../processors/trust-level/queries/cm-handle.js'
+import { dmiPluginsQuery } from '../../processors/trust-level/queries/dmi-plugins.js'
+import { searchQuery } from '../../processors/trust-level/queries/search.js'
+import { dmiHealthCheck } from '../../processors/trust-level/effects/dmi-health-check.js'
+import { confluentRegistry } from '../../schemas/registry/confluent-registry.js'
+import { rocksDbProvider } from '../../state-stores/rocksdb/provider.js'
+import { Application } from '../../topology/application.js'
+import { describeJson, describeMermaid, describeText } from '../../topology/describe.js'
+import { openEmbeddedLogAt } from '../../topology/log/embedded/embedded-log.js'
+import { decodeRecord } from './decode-record.js'
+import { engineObserver } from './engine-observer.js'
+import type { Service } from './lifecycle.js'
+
+/** The running service, with its parts for benchmarks and tests in the same process. */
+export interface Pulsefold extends Service {
+  readonly application: Application
+}
+
+const LOG_WRITE_BUFFER_BYTES = 4 * 1024 * 1024
+const READY_POLL_MS = 10
+
+/**
+ * Opens the embedded log, the HTTP service and the topology, in this order; resolves when it is ready. Nothing is left open
+ * when it rejects. `fail` is told of what makes going on useless.
+ */
+export async function startPulsefold(
+  settings: Settings,
+  logger: Logger,
+  clock: Clock,
+  fail: (error: Error) => void,
+): Promise<Pulsefold> {
+  const closing: (() => Promise<void> | void)[] = []
+  const stop = async (): Promise<void> => {
+    for (const close of closing.splice(0).reverse()) await close()
+  }
+  try {
+    const metrics = createMetrics()
+    closing.push(() => metrics.close())
+    const log = await openEmbeddedLogAt(
+      rocksDbProvider({ directory: settings.dataDir, writeBufferBytes: LOG_WRITE_BUFFER_BYTES }),
+      'log',
+      {
+        clock,
+        newIncarnation: () => randomUUID(),
+        onCleanError: (error) => logger.error({ err: error }, 'cleaning the log failed; it is tried again'),
+      },
+    )
+    closing.push(() => log.close())
+    const ownPorts: number[] = []
+    const policy = { ...pluginAddressPolicy(settings, interfaceAddresses()), ownPorts }
+    let refuse: (error: Error) => void = fail
+    const failed = new Promise<never>((_resolve, reject) => (refuse = reject))
+    failed.catch(() => undefined)
+    const application = new Application({
+      applicationId: settings.applicationId,
+      instance: randomUUID(),
+      processors: processors({
+        settings,
+        ...(settings.schemaRegistryUrl !== '' && { registry: confluentRegistry(settings.schemaRegistryUrl, clock) }),
+        dmiHealthCheck: dmiHealthCheck({
+          clock,
+          healthPaths: settings.dmiHealthPaths,
+          deadlineMs: settings.dmiHealthDeadlineMs,
+          username: settings.dmiUsername,
+          password: settings.dmiPassword,
+          policy,
+        }),
+      }),
+      log,
+      stores: rocksDbProvider({ directory: join(settings.dataDir, 'stores') }),
+      clock,
+      partitions: settings.partitions,
+      commitIntervalMs: settings.commitIntervalMs,
+      changelogIntervalMs: settings.changelogIntervalMs,
+      journalRetentionMs: settings.journalRetentionMs,
+      stateCacheBytes: settings.stateCacheBytes,
+      createInputTopics: true,
+      observer: engineObserver(metrics, logger),
+      onFatal(error) {
+        refuse(error)
+        fail(error)
+      },
+    })
+    closing.push(() => application.stop())
+    observeTasks(metrics, application)
+    const { applicationId } = settings
+    const server = await createServer({
+      host: settings.httpHost,
+      port: settings.httpPort,
+      logger,
+      streams: application,
+      queries: {
+        cmHandle: cmHandleQuery(application.journal('trust-level').topic),
+        alternateId: alternateIdQuery,
+        search: searchQuery,
+        dmiPlugins: dmiPluginsQuery,
+      },
+      clock,
+      newId: () => randomUUID(),
+      pluginAddressPolicy: policy,
+      ncmpBasePath: settings.restApiNcmpBasePath,
+      ncmpInventoryBasePath: settings.restApiNcmpInventoryBasePath,
+      describe: {
+        text: (all) => describeText(all, applicationId),
+        json: (all) => describeJson(all, applicationId),
+        mermaid: (all) => describeMermaid(all, applicationId),
+      },
+      decodeRecord: (topic, record) => decodeRecord(application.codecOf(topic), record),
+      metrics: { contentType: metrics.contentType, metrics: () => metrics.text() },
+    })
+    closing.push(() => server.stop())
+    const url = await server.start()
+    ownPorts.push(Number(new URL(url).port))
+    await application.start()
+    await Promise.race([failed, untilReady(application, clock)])
+    return { url, application, stop }
+  } catch (thrown) {
+    await stop()
+    throw thrown
+  }
+}
+
+async function untilReady(application: Application, clock: Clock): Promise<void> {
+  while (!application.readiness().ready) await sleep(clock, READY_POLL_MS)
+}
+
+/** Brings the gauges of the tasks up to date whenever the metrics are read. */
+function observeTasks(metrics: Metrics, application: Application): void {
+  metrics.beforeText(async () => {
+    for (const task of application.tasks) {
+      const labels = { domain: task.processor.name, partition: task.partition }
+      const { topic } = application.journal(task.processor.name)
+      const { end } = await application.log.offsets({ topic, partition: task.partition })
+      metrics.gauge('pulsefold_task_lag_records', labels).set(Math.max(0, end - task.offset))
+      metrics.gauge('pulsefold_changelog_lag_records', labels).set(task.changelogLag)
+      for (const { kind } of task.processor.effectors) {
+        metrics.gauge('pulsefold_effects_owed', { ...labels, kind }).set(task.owedEffects(kind))
+      }
+      metrics.gauge('pulsefold_store_open_iterators', labels).set(task.openIterators)
+    }
+  })
+}
+
+function interfaceAddresses(): string[] {
+  return Object.values(networkInterfaces()).flatMap((addresses) => (addresses ?? []).map(({ address }) => address))
+}
