@@ -133,6 +133,7 @@ interface AvroBlock {
 /** The codec of a domain's journal; `events` are its Avro records by type. */
 export function blockCodec(events: Readonly<Record<string, AvroRecordSchema>>): BlockCodec {
   const type = avroType(blockSchema(Object.values(events)))
+  const branches = branchNames(events)
   return {
     encode(entries) {
       const sources: string[] = []
@@ -149,7 +150,7 @@ export function blockCodec(events: Readonly<Record<string, AvroRecordSchema>>): 
           index: entry.source.index,
           origin: entry.kind === 'event' ? originOf(entry) : null,
           original: entry.kind === 'event' && entry.original !== undefined ? toAvro(entry.original) : null,
-          body: bodyOf(entry),
+          body: bodyOf(entry, branches.ofType),
         })
       }
       const bytes = type.toBuffer(block)
@@ -175,7 +176,7 @@ export function blockCodec(events: Readonly<Record<string, AvroRecordSchema>>): 
       }
       const entries: JournalEntry[] = []
       for (const entry of block.entries) {
-        entries.push(fromAvro(entry, block.sources[entry.source] ?? ''))
+        entries.push(fromAvro(entry, block.sources[entry.source] ?? '', branches.typeOf))
       }
       return entries
     },
@@ -203,10 +204,23 @@ function toAvro(original: { key: Buffer | null; value: Buffer | null; headers: H
   return { ...original, headers: original.headers.map(([name, value]) => ({ name, value })) }
 }
 
-function bodyOf(entry: JournalEntry): Record<string, object> {
+interface BranchNames {
+  /** Avro's full name of an event type: the key of its branch in the union. */
+  readonly ofType: ReadonlyMap<string, string>
+  readonly typeOf: ReadonlyMap<string, string>
+}
+
+function branchNames(events: Readonly<Record<string, AvroRecordSchema>>): BranchNames {
+  const names = Object.entries(events).map(([type, { name, namespace }]) => {
+    return [type, namespace === undefined ? name : `${namespace}.${name}`] as const
+  })
+  return { ofType: new Map(names), typeOf: new Map(names.map(([type, branch]) => [branch, type])) }
+}
+
+function bodyOf(entry: JournalEntry, branchOfType: ReadonlyMap<string, string>): Record<string, object> {
   switch (entry.kind) {
     case 'event':
-      return { [entry.event.type]: entry.event.data }
+      return { [branchOfType.get(entry.event.type) ?? entry.event.type]: entry.event.data }
     case 'timer':
       return { TimerFired: { due: entry.due, id: entry.id, epoch: entry.epoch } }
     case 'owner': {
@@ -216,17 +230,17 @@ function bodyOf(entry: JournalEntry): Record<string, object> {
   }
 }
 
-function fromAvro(entry: AvroEntry, sourceName: string): JournalEntry {
+function fromAvro(entry: AvroEntry, sourceName: string, typeOfBranch: ReadonlyMap<string, string>): JournalEntry {
   const source = { source: sourceName, offset: entry.offset, index: entry.index }
-  let type = ''
-  for (type in entry.body) break
-  const data = entry.body[type] as object
-  if (type === 'TimerFired') return { kind: 'timer', source, ...(data as { due: number; id: string; epoch: number }) }
-  if (type === 'OwnerAnnounced') {
+  let branch = ''
+  for (branch in entry.body) break
+  const data = entry.body[branch] as object
+  if (branch === 'TimerFired') return { kind: 'timer', source, ...(data as { due: number; id: string; epoch: number }) }
+  if (branch === 'OwnerAnnounced') {
     const owner = data as { epoch: number; foldVersion: number; settings: string; preloaded: boolean; instance: string }
     return { kind: 'owner', source, ...owner }
   }
-  const event: JournalEvent = { type, data }
+  const event: JournalEvent = { type: typeOfBranch.get(branch) ?? branch, data }
   const { origin, original } = entry
   if (origin === null && original === null) return { kind: 'event', source, event }
   return {
