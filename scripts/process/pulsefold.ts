@@ -10,14 +10,10 @@ import { pluginAddressPolicy } from '../../common/plugin-address.js'
 import type { Settings } from '../../common/settings.js'
 import { createServer } from '../../api/server.js'
 import { processors } from '../../processors/index.js'
-import { alternateIdQuery, cmHandleQuery } from '../../processors/trust-level/queries/cm-handle.js'
-import { dmiPluginsQuery } from '../../processors/trust-level/queries/dmi-plugins.js'
-import { searchQuery } from '../../processors/trust-level/queries/search.js'
 import { dmiHealthCheck } from '../../processors/trust-level/effects/dmi-health-check.js'
 import { confluentRegistry } from '../../schemas/registry/confluent-registry.js'
 import { rocksDbProvider } from '../../state-stores/rocksdb/provider.js'
 import { Application } from '../../topology/application.js'
-import { describeJson, describeMermaid, describeText } from '../../topology/describe.js'
 import { openEmbeddedLogAt } from '../../topology/log/embedded/embedded-log.js'
 import { decodeRecord } from './decode-record.js'
 import { engineObserver } from './engine-observer.js'
@@ -95,28 +91,17 @@ export async function startPulsefold(
     })
     closing.push(() => application.stop())
     observeTasks(metrics, application)
-    const { applicationId } = settings
     const server = await createServer({
       host: settings.httpHost,
       port: settings.httpPort,
       logger,
       streams: application,
-      queries: {
-        cmHandle: cmHandleQuery(application.journal('trust-level').topic),
-        alternateId: alternateIdQuery,
-        search: searchQuery,
-        dmiPlugins: dmiPluginsQuery,
-      },
       clock,
       newId: () => randomUUID(),
       pluginAddressPolicy: policy,
       ncmpBasePath: settings.restApiNcmpBasePath,
       ncmpInventoryBasePath: settings.restApiNcmpInventoryBasePath,
-      describe: {
-        text: (all) => describeText(all, applicationId),
-        json: (all) => describeJson(all, applicationId),
-        mermaid: (all) => describeMermaid(all, applicationId),
-      },
+      applicationId: settings.applicationId,
       decodeRecord: (topic, record) => decodeRecord(application.codecOf(topic), record),
       metrics: { contentType: metrics.contentType, metrics: () => metrics.text() },
     })
