@@ -1,0 +1,74 @@
+import type { InjectOptions, LightMyRequestResponse } from 'fastify'
+import { pino } from 'pino'
+import { pluginAddressPolicy } from '../common/plugin-address.js'
+import { settingsWith } from '../common/settings.js'
+import type { Settings } from '../common/settings.js'
+import { processors } from '../processors/index.js'
+import type { JournalEvent } from '../topology/processor.js'
+import { TopologyTestDriver } from '../topology/test-driver.js'
+import { createServer } from './server.js'
+import type { ApiServer } from './server.js'
+
+/** The real topology in memory, on a clock that the test moves, with the HTTP surface over it. */
+export interface TestSystem {
+  readonly driver: TopologyTestDriver
+  readonly server: ApiServer
+  /** What the health check of a plugin finds; all are up at first. */
+  readonly plugins: Map<string, boolean>
+  /** Answers when everything that follows from the request has settled. */
+  request(options: InjectOptions | string): Promise<LightMyRequestResponse>
+}
+
+export async function testSystem(
+  t: { teardown(close: () => Promise<void>): void },
+  changed: Partial<Settings> = {},
+): Promise<TestSystem> {
+  const plugins = new Map<string, boolean>()
+  const settings = settingsWith({ applicationId: 'test', ...changed })
+  const dmiHealthCheck = {
+    kind: 'dmi-health-check',
+    deadlineMs: settings.dmiHealthDeadlineMs,
+    perform: ({ target }: { readonly target: string }): Promise<JournalEvent> => {
+      const up = plugins.get(target) ?? true
+      const data = { plugin: target, up, healthPath: '/manage/health/readiness', reason: up ? 'status UP' : 'refused' }
+      return Promise.resolve({ type: 'DmiPluginChecked', data })
+    },
+  }
+  const driver = new TopologyTestDriver({ processors: processors({ settings, dmiHealthCheck }) })
+  await driver.start()
+  let ids = 0
+  const server = await createServer({
+    streams: driver.application,
+    clock: driver.clock,
+    host: '127.0.0.1',
+    port: 0,
+    newId: () => `id-${++ids}`,
+    logger: pino({ level: 'silent' }),
+    pluginAddressPolicy: pluginAddressPolicy(settings, []),
+    ncmpBasePath: '/ncmp',
+    ncmpInventoryBasePath: '/ncmpInventory',
+    applicationId: settings.applicationId,
+    decodeRecord: (topic, { value }) => (value === null ? undefined : driver.application.codecOf(topic)?.decode(value)),
+    metrics: { contentType: 'text/plain', metrics: () => Promise.resolve('') },
+  })
+  t.teardown(async () => {
+    const stopped = server.stop()
+    await driver.settle()
+    await stopped
+    await driver.stop()
+  })
+  return {
+    driver,
+    server,
+    plugins,
+    async request(options) {
+      let isAnswered = false
+      const answer = server.app.inject(options).finally(() => (isAnswered = true))
+      while (!isAnswered) {
+        await driver.settle()
+        if (!isAnswered) await driver.clock.advance(10)
+      }
+      return answer
+    },
+  }
+}
