@@ -62,12 +62,10 @@ export async function testSystem(
     server,
     plugins,
     async request(options) {
-      let isAnswered = false
-      const answer = server.app.inject(options).finally(() => (isAnswered = true))
-      while (!isAnswered) {
-        await driver.settle()
-        if (!isAnswered) await driver.clock.advance(10)
-      }
+      const waiting = new Set<unknown>()
+      const answer = server.app.inject(options).finally(() => waiting.clear())
+      waiting.add(answer)
+      for (await driver.settle(); waiting.size > 0; await driver.settle()) await driver.clock.advance(10)
       return answer
     },
   }
