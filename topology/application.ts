@@ -1,5 +1,5 @@
 import type { Clock } from '../common/clock.js'
-import { ensureError, PulsefoldError } from '../common/errors.js'
+import { ensureError } from '../common/errors.js'
 import type { StoreProvider } from '../state-stores/key-value-store.js'
 import { deadLetterPartition, deadLetterRecord } from './ingest/dead-letters.js'
 import type { DeadLetter } from './ingest/dead-letters.js'
@@ -28,7 +28,8 @@ import type {
   Streams,
 } from './streams.js'
 import type { TaskEnvironment } from './task/environment.js'
-import { Task } from './task/task.js'
+import type { Task } from './task/task.js'
+import { TaskSet } from './task-set.js'
 import { inputTopics, ownTopics } from './topics.js'
 import { topicWriters } from './topic-writers.js'
 import type { TopicWriters } from './topic-writers.js'
@@ -60,7 +61,7 @@ interface Domain {
   readonly journalTopic: string
   readonly codec: BlockCodec
   readonly writers: readonly JournalWriter[]
-  readonly tasks: Map<number, Task>
+  readonly tasks: TaskSet
 }
 
 /** The running topology: one member of the group, with the tasks and inputs assigned to it. */
@@ -96,7 +97,15 @@ export class Application implements Streams {
           onRetry: (error) => observer.onError(`append to ${journalTopic}/${partition}`, error),
         }),
       )
-      const domain: Domain = { processor, journalTopic, codec, writers, tasks: new Map() }
+      const tasks = new TaskSet({
+        log,
+        clock,
+        journalTopic,
+        environment: (partition, onFailed) => this.#environment(domain, partition, onFailed),
+        onError: (partition, error) => observer.onError(`task ${processor.name}/${partition}`, error),
+        onFatal: options.onFatal,
+      })
+      const domain: Domain = { processor, journalTopic, codec, writers, tasks }
       this.#domains.set(processor.name, domain)
       this.#journals.set(journalTopic, domain)
     }
@@ -110,7 +119,7 @@ export class Application implements Streams {
   }
   /** The tasks of this instance. */
   get tasks(): readonly Task[] {
-    return [...this.#domains.values()].flatMap((domain) => [...domain.tasks.values()])
+    return [...this.#domains.values()].flatMap((domain) => domain.tasks.all)
   }
 
   journal(domain: string): { readonly topic: string; readonly partitions: number } {
@@ -143,14 +152,16 @@ export class Application implements Streams {
     })
   }
 
-  /** Drains: leaves the group, commits and closes the tasks. */
+  /** Drains: leaves the group, commits and closes the tasks. Nothing is tried again, so it ends when log or disk are gone. */
   async stop(): Promise<void> {
     this.#isStopping = true
-    await this.#member?.leave()
-    await Promise.all(this.tasks.map((task) => task.close()))
-    this.#commands.stop()
     this.#topicWriters.stop()
-    for (const { writers } of this.#domains.values()) for (const writer of writers) writer.stop()
+    for (const { writers, tasks } of this.#domains.values()) {
+      for (const writer of writers) writer.stop()
+      tasks.drain()
+    }
+    await this.#member?.leave()
+    this.#commands.stop()
   }
 
   async query<Arguments, Result>(
@@ -254,14 +265,14 @@ export class Application implements Streams {
     if (this.#isStopping) reasons.push('the service is stopping')
     if (!this.#hasAssignment) reasons.push('no partitions are assigned yet')
     for (const { processor, tasks } of this.#domains.values()) {
-      const notLive = [...tasks.values()].filter((task) => task.state !== 'LIVE')
+      const notLive = tasks.all.filter((task) => task.state !== 'LIVE')
       for (const task of notLive.filter((candidate) => candidate.trouble !== '')) {
         reasons.push(`task ${processor.name}/${task.partition}: ${task.trouble}`)
       }
       const starting = notLive.filter((task) => task.trouble === '')
       if (starting.length > 0)
-        reasons.push(`${processor.name}: ${starting.length} of ${tasks.size} tasks are not live yet`)
-      for (const task of tasks.values()) {
+        reasons.push(`${processor.name}: ${starting.length} of ${tasks.all.length} tasks are not live yet`)
+      for (const task of tasks.all) {
         if (task.state === 'LIVE' && task.trouble !== '')
           reasons.push(`task ${processor.name}/${task.partition}: ${task.trouble}`)
       }
@@ -292,34 +303,24 @@ export class Application implements Streams {
   }
 
   async #assigned(assigned: readonly TopicPartition[]): Promise<(TopicPartition & { offset: number })[]> {
-    const starts = await Promise.all(
+    const opened = await Promise.allSettled(
       assigned.map(async (partition) => {
         const domain = this.#journals.get(partition.topic)
-        if (domain === undefined) {
-          await this.#inputAssigned(partition)
-          return undefined
-        }
-        const task = new Task(this.#environment(domain, partition.partition))
-        domain.tasks.set(partition.partition, task)
-        try {
-          return { ...partition, offset: await task.open() }
-        } catch (thrown) {
-          const error = ensureError(thrown)
-          if (!(error instanceof PulsefoldError && error.retryable)) this.#options.onFatal(error)
-          throw error
-        }
+        if (domain !== undefined) return { ...partition, offset: await domain.tasks.open(partition.partition) }
+        await this.#inputAssigned(partition)
+        return undefined
       }),
     )
+    const failed = opened.find((result) => result.status === 'rejected')
+    if (failed !== undefined) throw failed.reason
     this.#hasAssignment = true
-    return starts.filter((start) => start !== undefined)
+    return opened.flatMap((result) => (result.status === 'fulfilled' && result.value ? [result.value] : []))
   }
 
   async #revoked(revoked: readonly TopicPartition[]): Promise<void> {
     await Promise.all(
       revoked.map(async ({ topic, partition }) => {
-        const domain = this.#journals.get(topic)
-        await domain?.tasks.get(partition)?.close()
-        domain?.tasks.delete(partition)
+        await this.#journals.get(topic)?.tasks.close(partition)
         this.#inputTargets.delete(inputName({ topic, partition }))
       }),
     )
@@ -327,7 +328,7 @@ export class Application implements Streams {
 
   async #process(batch: RecordBatch): Promise<void> {
     const domain = this.#journals.get(batch.topic)
-    if (domain !== undefined) return domain.tasks.get(batch.partition)?.process(batch)
+    if (domain !== undefined) return domain.tasks.process(batch)
     const route = this.#routes.get(batch.topic)
     if (route === undefined) return undefined
     const { observer, clock, partitions } = this.#options
@@ -347,7 +348,7 @@ export class Application implements Streams {
     return undefined
   }
 
-  #environment(domain: Domain, partition: number): TaskEnvironment {
+  #environment(domain: Domain, partition: number, onFailed: (error: Error) => void): TaskEnvironment {
     const { processor, journalTopic, codec } = domain
     const { applicationId, instance, log, clock, stores, partitions, observer, stateCacheBytes, probe } = this.#options
     const tasks = partitions * this.#options.processors.length
@@ -376,6 +377,7 @@ export class Application implements Streams {
       },
       sendDeadLetter: (letter, original) => this.#sendDeadLetter(letter, original),
       onAnswer: (answer) => this.#commands.answered(answer),
+      onFailed,
       observer: {
         onState: (state, reason) => observer.onTaskState(processor.name, partition, state, reason),
         onFolded: (entries) => observer.onFolded(processor.name, partition, entries),

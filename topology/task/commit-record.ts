@@ -24,6 +24,9 @@ export function commitOperations(commit: CommitRecord, digest: Buffer): WriteOpe
   ]
 }
 
+/** Takes a store's position away, so that no later start trusts it. */
+export const distrustOperations: readonly WriteOperation[] = [{ key: COMMIT_KEY, value: null }]
+
 export function parseCommit(
   commit: Buffer | undefined,
   digest: Buffer | undefined,

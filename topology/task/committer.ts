@@ -19,6 +19,8 @@ export interface CommitterOptions {
   readonly rows: RowStore
   readonly writer: TransactionalWriter
   readonly signal: AbortSignal
+  /** Aborted: a write that fails is not tried again. */
+  readonly draining: AbortSignal
   /** What a commit that starts now stands for. */
   commitRecord(): CommitRecord
   /** No journal record is folded in part. */
@@ -182,6 +184,7 @@ export class Committer {
     } catch (thrown) {
       this.#lacking.putBack(keys)
       if (thrown instanceof LogError && thrown.code === 'WRITER_FENCED') throw thrown
+      if (thrown instanceof StoreError && thrown.code === 'STORE_CORRUPT') throw thrown
       // The changelog may lag: a later commit tries again.
       if (!signal.aborted) environment.observer.onError(ensureError(thrown))
     }
@@ -189,7 +192,7 @@ export class Committer {
 
   /** A full disk holds the task up until it has room again; nothing is committed past what was written. */
   async #write(operations: readonly WriteOperation[]): Promise<void> {
-    const { environment, rows, signal } = this.#options
+    const { environment, rows, signal, draining } = this.#options
     for (;;) {
       try {
         await rows.store.write(operations)
@@ -197,10 +200,10 @@ export class Committer {
         return
       } catch (thrown) {
         signal.throwIfAborted()
-        if (!(thrown instanceof StoreError) || thrown.code === 'STORE_CORRUPT') throw thrown
-        this.#blocked = thrown.message
+        if (!(thrown instanceof StoreError) || thrown.code === 'STORE_CORRUPT' || draining.aborted) throw thrown
+        if (thrown.code !== 'STORE_CLOSED') this.#blocked = thrown.message
         environment.observer.onError(thrown)
-        await sleep(environment.clock, RETRY_MS, signal)
+        await sleep(environment.clock, RETRY_MS, AbortSignal.any([signal, draining]))
         signal.throwIfAborted()
         await this.#reopen().catch((failure: unknown) => environment.observer.onError(ensureError(failure)))
       }

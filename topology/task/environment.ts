@@ -57,6 +57,8 @@ export interface TaskEnvironment {
   sendOutput(output: OutputTopic, key: string, record: NewRecord): Promise<unknown>
   sendDeadLetter(letter: DeadLetter, original: InputRecord): Promise<unknown>
   onAnswer(answered: CommandAnswer): void
+  /** The running task has failed for good. */
+  onFailed(error: Error): void
   readonly observer: TaskObserver
   /** Tests and simulations: waits here, for ever when the task shall have died there. */
   readonly probe?: (step: TaskStep, partition: number) => Promise<void>

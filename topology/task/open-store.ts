@@ -22,14 +22,14 @@ export interface OpenedStore {
  * is damaged, or of another history (its position lies beyond the journal's end, or its journal was another topic), or older
  * than the journal reaches back, is set aside, saying why. Errors: JOURNAL_GAP, STORE_IN_USE, STORE_NOT_A_DIRECTORY.
  */
-export async function openTaskStore(environment: TaskEnvironment): Promise<OpenedStore> {
+export async function openTaskStore(environment: TaskEnvironment, signal: AbortSignal): Promise<OpenedStore> {
   const { log, journalTopic, partition } = environment
   const journal = await log.offsets({ topic: journalTopic, partition })
   const incarnation = (await log.topic(journalTopic))?.incarnation ?? ''
   const local = await openLocal(environment, incarnation, journal)
   if (local !== undefined) return local
   const store = await openStore(environment)
-  const restored = await restore(environment, store, incarnation)
+  const restored = await restore(environment, store, incarnation, signal)
   const opened = restored ?? { ...(await openFresh(environment)), changelogOffset: 0 }
   const { offset } = opened.commit
   if (offset < journal.start) {
@@ -89,12 +89,13 @@ async function restore(
   environment: TaskEnvironment,
   store: KeyValueStore,
   incarnation: string,
+  signal: AbortSignal,
 ): Promise<OpenedStore | undefined> {
   const { log, changelogTopic, partition, processor, observer } = environment
   try {
     const changelog = { topic: changelogTopic, partition }
     const onProgress = observer.onRestore.bind(observer)
-    const marker = await restoreFromChangelog(log, changelog, store, processor.tables, onProgress)
+    const marker = await restoreFromChangelog(log, changelog, store, processor.tables, signal, onProgress)
     if (marker?.incarnation === incarnation) {
       const found = parseCommit(...((await store.getMany(commitKeys)) as [Buffer | undefined, Buffer | undefined]))
       if (found !== undefined) return { store, ...found, changelogOffset: marker.offset }
@@ -105,7 +106,10 @@ async function restore(
     }
     await setAside(environment, store, 'the changelog stands for another journal topic of the same name')
   } catch (thrown) {
-    if (!(thrown instanceof EngineError)) throw thrown
+    if (!(thrown instanceof EngineError) || thrown.code !== 'CHANGELOG_MISMATCH') {
+      await store.close()
+      throw thrown
+    }
     observer.onError(thrown)
     await setAside(environment, store, thrown.message)
   }

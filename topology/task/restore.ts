@@ -22,13 +22,14 @@ const BATCH_ROWS = 5000
 /**
  * Fills an empty store from the changelog: rows up to the newest marker, then the indexes, which the changelog does not hold.
  * Answers the marker, or undefined when the changelog has none. Errors: CHANGELOG_MISMATCH when the rows do not have the
- * digest that the marker sealed (the store is then unusable).
+ * digest that the marker sealed (the store is then unusable), TASK_NOT_RUNNING when `signal` ends it.
  */
 export async function restoreFromChangelog(
   log: Log,
   changelog: TopicPartition,
   store: KeyValueStore,
   tables: readonly Table<unknown>[],
+  signal: AbortSignal,
   onProgress: (progress: RestoreProgress) => void,
 ): Promise<Marker | undefined> {
   const { start, end } = await log.offsets(changelog)
@@ -37,6 +38,7 @@ export async function restoreFromChangelog(
   // Rows wait here until their marker is seen: what follows the newest one is folded from the journal instead.
   let waiting = new Map<string, WriteOperation>()
   for (let offset = start; offset < end;) {
+    throwIfStopped(signal)
     const batch = await log.read(changelog, offset)
     for (const { key, value } of batch.records) {
       if (key === null) continue
@@ -53,7 +55,7 @@ export async function restoreFromChangelog(
     onProgress({ restoredRecords, endOffset: end, offset })
   }
   if (marker === undefined) return undefined
-  const digest = await buildIndexes(store, tables)
+  const digest = await buildIndexes(store, tables, signal)
   if (digest.toString('base64') !== marker.digest) {
     throw new EngineError(
       'CHANGELOG_MISMATCH',
@@ -66,11 +68,16 @@ export async function restoreFromChangelog(
 }
 
 /** Derives the index entries of all rows, and the digest. */
-async function buildIndexes(store: KeyValueStore, tables: readonly Table<unknown>[]): Promise<Buffer> {
+async function buildIndexes(
+  store: KeyValueStore,
+  tables: readonly Table<unknown>[],
+  signal: AbortSignal,
+): Promise<Buffer> {
   const digest = createStoreDigest()
   for (const runtime of tableRuntimes(tables)) {
     if (!runtime.digested) continue
     for await (const page of store.entries(prefixRange(runtime.prefix))) {
+      throwIfStopped(signal)
       const operations: WriteOperation[] = []
       for (const [key, value] of page) {
         digest.add(key, value)
@@ -84,6 +91,10 @@ async function buildIndexes(store: KeyValueStore, tables: readonly Table<unknown
     }
   }
   return digest.serialize()
+}
+
+function throwIfStopped(signal: AbortSignal): void {
+  if (signal.aborted) throw new EngineError('TASK_NOT_RUNNING', 'the task stops before its restore is done')
 }
 
 async function writeInBatches(store: KeyValueStore, operations: readonly WriteOperation[]): Promise<void> {

@@ -182,7 +182,7 @@ const stepOf: fc.Arbitrary<Step> = fc.oneof(
   },
   {
     weight: 3,
-    arbitrary: fc.constantFrom('endSegment', 'freeze', 'finish', 'failedLoad').map((kind) => ({ kind }) as Step),
+    arbitrary: fc.constantFrom('endSegment', 'freeze', 'finish', 'failedLoad').map((kind) => ({ kind })),
   },
 )
 
@@ -196,8 +196,8 @@ t.test('whatever happens in whatever order: rows, index, scans and digest are th
     const { deadlines } = engineTables
     let frozen: readonly WriteOperation[] | undefined
     const references = keys.flatMap((key) => [
-      { table: counts as Table<unknown>, key },
-      { table: deadlines as Table<unknown>, key },
+      { table: counts, key },
+      { table: deadlines, key },
     ])
     const finish = async (): Promise<void> => {
       if (frozen === undefined) return

@@ -1,16 +1,19 @@
 import { ensureError } from '../../common/errors.js'
+import { StoreError } from '../../state-stores/errors.js'
 import type { StoreDigest } from '../../state-stores/digest.js'
 import { EngineError } from '../errors.js'
 import type { JournalEntry } from '../journal/entry.js'
 import type { RecordBatch, TransactionalWriter } from '../log/log.js'
 import { partitionOf } from '../partitioner.js'
 import type { Processor } from '../processor.js'
+import { distrustOperations } from './commit-record.js'
 import { Committer } from './committer.js'
 import { Effects } from './effects.js'
 import type { TaskEnvironment } from './environment.js'
 import { Folder } from './folder.js'
 import type { Consequence } from './folder.js'
 import { openTaskStore } from './open-store.js'
+import type { OpenedStore } from './open-store.js'
 import { findOriginal } from './original.js'
 import { RowStore } from './row-store.js'
 import { foldSegment } from './segment.js'
@@ -40,8 +43,10 @@ interface Parts {
 export class Task {
   readonly #environment: TaskEnvironment
   readonly #stop = new AbortController()
+  readonly #drain = new AbortController()
   #state: TaskState = 'CREATED'
-  #failure = ''
+  #failure: Error | undefined
+  #closing: Promise<void> | undefined
   #parts: Parts | undefined
   /** Next journal offset to fold. */
   #offset = 0
@@ -64,7 +69,15 @@ export class Task {
   }
   /** Why the task failed or cannot commit; empty when all is well. */
   get trouble(): string {
-    return this.#failure || (this.#parts?.committer.blocked ?? '')
+    return this.#failure?.message ?? this.#parts?.committer.blocked ?? ''
+  }
+  /** The store was found damaged: `close` sets it aside. */
+  get damage(): StoreError | undefined {
+    return isDamage(this.#failure) ? this.#failure : undefined
+  }
+  /** Folds what it is given. */
+  get isRunning(): boolean {
+    return this.#state === 'RUNNING' || this.#state === 'LIVE'
   }
   get processor(): Processor {
     return this.#environment.processor
@@ -109,8 +122,9 @@ export class Task {
   async open(): Promise<number> {
     const { log, journalTopic, partition } = this.#environment
     this.#transition('RESTORING', 'assigned')
+    let writer: TransactionalWriter | undefined
     try {
-      const writer = await log.writer(`${journalTopic}-${partition}`)
+      writer = await log.writer(`${journalTopic}-${partition}`)
       this.#parts = await this.#build(writer)
       const { end } = await log.offsets({ topic: journalTopic, partition })
       this.#announceAt = end
@@ -118,15 +132,22 @@ export class Task {
       this.#announceWhenCaughtUp()
       return this.#offset
     } catch (thrown) {
+      if (this.#parts === undefined) await writer?.close()
       this.fail(ensureError(thrown))
       throw thrown
     }
   }
 
-  /** Folds a batch of journal records; resolves when folded (not when committed). */
+  /** Folds a batch of journal records; resolves when folded (not when committed), or when the task has failed. */
   async process(batch: RecordBatch): Promise<void> {
-    if (!this.#isRunning()) return
-    await this.#processRecords(batch)
+    if (!this.isRunning) return
+    try {
+      await this.#processRecords(batch)
+    } catch (thrown) {
+      if (isDamage(thrown)) this.fail(thrown)
+      if (this.#stop.signal.aborted) return
+      throw thrown
+    }
     if (batch.next >= batch.end) this.#atEndSince = this.#environment.clock.monotonic()
     this.#announceWhenCaughtUp()
     this.#open().committer.schedule()
@@ -139,7 +160,7 @@ export class Task {
 
   /** Resolves when the record at `offset` is folded, or the task has stopped. */
   whenFolded(offset: number): Promise<void> {
-    if (this.#offset > offset || !this.#isRunning()) return Promise.resolve()
+    if (this.#offset > offset || !this.isRunning) return Promise.resolve()
     return new Promise((resolve) => this.#waiters.push({ offset, resolve }))
   }
 
@@ -148,37 +169,63 @@ export class Task {
     return this.#open().committer.commit(options)
   }
 
-  /** Commits, writes the changelog, closes. Without `commit` it drops what is not committed, as a crash does. */
-  async close(options: { readonly commit: boolean } = { commit: true }): Promise<void> {
-    if (this.#state === 'CLOSED') return
-    const parts = this.#parts
-    await parts?.timers.stop()
-    await parts?.effects.stop()
-    if (options.commit && this.#isRunning()) await parts?.committer.commit({ changelog: true })
-    this.#stop.abort()
-    this.#transition('CLOSED', options.commit ? 'revoked or stopping' : 'dropped')
-    await parts?.committer.stop()
-    await parts?.writer.close()
-    await parts?.rows.store.close()
-    this.#wake()
+  /** From now on it waits for nothing that may never come: a write that fails is not tried again, a restore ends. */
+  drain(): void {
+    this.#drain.abort()
+  }
+
+  /** Commits, writes the changelog, closes; a store found damaged is then set aside. A second call answers as the first. */
+  close(): Promise<void> {
+    return (this.#closing ??= this.#close())
   }
 
   /** Stops for good, keeping the reason. */
   fail(error: Error): void {
     if (this.#state === 'CLOSED' || this.#state === 'FAILED') return
-    this.#failure = error.message
+    const wasRunning = this.isRunning
+    this.#failure = error
     this.#environment.observer.onError(error)
     this.#stop.abort()
     this.#transition('FAILED', error.message)
     void this.#parts?.timers.stop()
     void this.#parts?.effects.stop()
     this.#wake()
+    // The process may end before the store is set aside.
+    if (this.damage !== undefined) this.#parts?.rows.store.write(distrustOperations).catch(() => undefined)
+    if (wasRunning) this.#environment.onFailed(error)
+  }
+
+  async #close(): Promise<void> {
+    const parts = this.#parts
+    await parts?.timers.stop()
+    await parts?.effects.stop()
+    if (this.isRunning) await parts?.committer.commit({ changelog: true })
+    this.#stop.abort()
+    this.#transition('CLOSED', 'revoked or stopping')
+    await parts?.committer.stop()
+    await parts?.writer.close()
+    await parts?.rows.store.close()
+    const { stores, storeName, observer } = this.#environment
+    if (this.damage !== undefined) {
+      observer.onSetAside(this.damage.message, await stores.setAside(storeName, this.damage.message))
+    }
+    this.#wake()
   }
 
   async #build(writer: TransactionalWriter): Promise<Parts> {
     const environment = this.#environment
+    const opened = await openTaskStore(environment, this.#drain.signal)
+    try {
+      return await this.#assemble(opened, writer)
+    } catch (thrown) {
+      await opened.store.close()
+      throw thrown
+    }
+  }
+
+  async #assemble(opened: OpenedStore, writer: TransactionalWriter): Promise<Parts> {
+    const environment = this.#environment
     const { processor, partition, clock, observer } = environment
-    const opened = await openTaskStore(environment)
     const rows = new RowStore(opened.store, processor.tables, environment.settings.rowCacheBytes)
     await rows.loadResident()
     const { offset, incarnation, time, epoch, foldVersion, settings } = opened.commit
@@ -201,6 +248,7 @@ export class Task {
       rows,
       writer,
       signal: this.#stop.signal,
+      draining: this.#drain.signal,
       commitRecord: () => ({ ...folder.state, offset: this.#offset, incarnation }),
       isAtRecordBoundary: () => !this.#inRecord,
       onFailed: (error) => this.fail(error),
@@ -212,7 +260,7 @@ export class Task {
       writer: environment.journalWriter(partition),
       journalTime: () => folder.state.time + clock.monotonic() - this.#stampSeenAt,
       epoch: () => folder.state.epoch,
-      onError: (error) => observer.onError(error),
+      onError: (error) => (isDamage(error) ? this.fail(error) : observer.onError(error)),
     })
     const effects = new Effects({
       clock,
@@ -261,6 +309,8 @@ export class Task {
   }
 
   async #fold(segment: readonly FoldItem[]): Promise<void> {
+    // Failed under way: nothing more is folded, and nothing more sent.
+    this.#stop.signal.throwIfAborted()
     const { rows, folder, timers } = this.#open()
     await foldSegment(rows, folder, segment)
     this.#stampSeenAt = this.#environment.clock.monotonic()
@@ -399,10 +449,6 @@ export class Task {
     for (const waiter of this.#waiters.splice(0)) waiter.resolve()
   }
 
-  #isRunning(): boolean {
-    return this.#state === 'RUNNING' || this.#state === 'LIVE'
-  }
-
   #open(): Parts {
     if (this.#parts === undefined)
       throw new EngineError('TASK_NOT_RUNNING', `task ${this.processor.name}/${this.partition} is not open`)
@@ -414,4 +460,9 @@ export class Task {
     this.#state = to
     this.#environment.observer.onState(to, reason)
   }
+}
+
+/** A read or write found the store's files damaged. */
+export function isDamage(error: unknown): error is StoreError {
+  return error instanceof StoreError && error.code === 'STORE_CORRUPT'
 }
