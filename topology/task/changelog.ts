@@ -8,7 +8,8 @@ const PAGE_KEYS = 5000
 
 /**
  * Writes the rows of these keys as of one local commit, and its marker, in one transaction: readers of committed records
- * see the whole commit or nothing of it. Errors: WRITER_FENCED when another instance has taken the task.
+ * see the whole commit or nothing of it. Answers the changelog's end behind it. Errors: WRITER_FENCED when another instance
+ * has taken the task.
  */
 export async function writeChangelog(
   writer: TransactionalWriter,
@@ -17,7 +18,7 @@ export async function writeChangelog(
   keys: readonly string[],
   commit: CommitRecord,
   digest: Buffer,
-): Promise<void> {
+): Promise<number> {
   const records: NewRecord[] = []
   for (let i = 0; i < keys.length; i += PAGE_KEYS) {
     const page = keys.slice(i, i + PAGE_KEYS).map((key) => Buffer.from(key))
@@ -28,7 +29,8 @@ export async function writeChangelog(
     key: Buffer.from(CHANGELOG_MARKER),
     value: Buffer.from(JSON.stringify({ ...commit, digest: digest.toString('base64') } satisfies Marker)),
   })
-  await writer.append([{ ...changelog, records }])
+  const [appended] = await writer.append([{ ...changelog, records }])
+  return (appended?.baseOffset ?? 0) + records.length
 }
 
 /** Closes a transaction of the changelog: what the rows before it stand for. */

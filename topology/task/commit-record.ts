@@ -10,6 +10,8 @@ export interface CommitRecord extends FoldState {
   readonly offset: number
   /** Of the journal topic: another one is another history. */
   readonly incarnation: string
+  /** The changelog topic's incarnation, and its end after the last write to it. */
+  readonly changelog: { readonly incarnation: string; readonly end: number }
 }
 
 const COMMIT_KEY = Buffer.from(META + 'commit')

@@ -8,6 +8,7 @@ import { writeChangelog } from './changelog.js'
 import { commitOperations } from './commit-record.js'
 import type { CommitRecord } from './commit-record.js'
 import type { TaskEnvironment } from './environment.js'
+import type { FoldState } from './folder.js'
 import { freeze } from './freeze.js'
 import type { OpenedStore } from './open-store.js'
 import type { RowStore } from './row-store.js'
@@ -22,7 +23,7 @@ export interface CommitterOptions {
   /** Aborted: a write that fails is not tried again. */
   readonly draining: AbortSignal
   /** What a commit that starts now stands for. */
-  commitRecord(): CommitRecord
+  position(): Pick<CommitRecord, keyof FoldState | 'offset'>
   /** No journal record is folded in part. */
   isAtRecordBoundary(): boolean
   onFailed(error: Error): void
@@ -50,6 +51,7 @@ export class Committer {
   #isDue = false
   #committedOffset: number
   readonly #lacking = new LackingKeys()
+  #changelog: CommitRecord['changelog']
   #changelogOffset: number
   #changelogDueAt: number
   #blocked = ''
@@ -58,6 +60,7 @@ export class Committer {
     this.#options = options
     this.#opened = options.opened
     this.#committedOffset = options.opened.commit.offset
+    this.#changelog = options.opened.commit.changelog
     this.#changelogOffset = options.opened.changelogOffset
     this.#changelogDueAt = options.environment.clock.monotonic()
   }
@@ -124,7 +127,7 @@ export class Committer {
   }
 
   #hasWork(): boolean {
-    const { offset } = this.#options.commitRecord()
+    const { offset } = this.#options.position()
     return offset !== this.#committedOffset || this.#changelogOffset !== this.#committedOffset
   }
 
@@ -133,7 +136,8 @@ export class Committer {
     if (this.#running !== undefined || signal.aborted || !this.#options.isAtRecordBoundary() || !this.#hasWork()) return
     this.#isDue = false
     const started = environment.clock.monotonic()
-    const commit = this.#options.commitRecord()
+    const { incarnation } = this.#options.opened.commit
+    const commit = { ...this.#options.position(), incarnation, changelog: this.#changelog }
     const { operations, changedKeys } = freeze(rows.tables, this.#opened.digest)
     const sealed = this.#opened.digest.serialize()
     if (commit.offset !== this.#committedOffset) {
@@ -177,7 +181,8 @@ export class Committer {
     const changelog = { topic: environment.changelogTopic, partition: environment.partition }
     const keys = this.#lacking.take()
     try {
-      await writeChangelog(writer, changelog, rows.store, keys, commit, sealed)
+      const end = await writeChangelog(writer, changelog, rows.store, keys, commit, sealed)
+      this.#changelog = { ...this.#changelog, end }
       this.#lacking.written()
       this.#changelogOffset = commit.offset
       environment.observer.onChangelog(keys.length + 1)

@@ -1,6 +1,7 @@
 import type { KeyValueStore, WriteOperation } from '../../state-stores/key-value-store.js'
+import type { Log, TopicPartition } from '../log/log.js'
 import { prefixRange } from './row-store.js'
-import { LACKING } from './table-runtime.js'
+import { CHANGELOG_MARKER, LACKING } from './table-runtime.js'
 
 /**
  * The keys that a task's changelog does not hold yet, in memory and in the store: each commit adds one row that lists the
@@ -34,9 +35,9 @@ export class LackingKeys {
     const added = changedKeys.filter((key) => !this.#keys.has(key))
     if (added.length === 0) return operations
     for (const key of added) this.#keys.add(key)
-    const list = Buffer.from(LACKING + String(offset).padStart(16, '0'))
-    this.#lists.push(list)
-    operations.push({ key: list, value: Buffer.from(JSON.stringify(added)) })
+    const list = listOf(String(offset).padStart(16, '0'), added)
+    this.#lists.push(list.key)
+    operations.push(list)
     return operations
   }
 
@@ -57,4 +58,23 @@ export class LackingKeys {
   putBack(keys: readonly string[]): void {
     for (const key of keys) this.#keys.add(key)
   }
+}
+
+/**
+ * Makes all keys that a changelog holds lacking ones of a store that was not restored from it: the next write to the changelog
+ * then gives each its row, or a tombstone, so that what is there comes to what its marker seals.
+ */
+export async function lackAll(store: KeyValueStore, log: Log, changelog: TopicPartition): Promise<void> {
+  const { start, end } = await log.offsets(changelog)
+  for (let offset = start; offset < end;) {
+    const { records, next } = await log.read(changelog, offset)
+    const keys = new Set(records.flatMap(({ key }) => (key === null ? [] : [key.toString()])))
+    keys.delete(CHANGELOG_MARKER)
+    if (keys.size > 0) await store.write([listOf(`changelog/${offset}`, [...keys])])
+    offset = next
+  }
+}
+
+function listOf(name: string, keys: readonly string[]): { readonly key: Buffer; readonly value: Buffer } {
+  return { key: Buffer.from(LACKING + name), value: Buffer.from(JSON.stringify(keys)) }
 }

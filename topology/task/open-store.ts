@@ -6,6 +6,7 @@ import { EngineError } from '../errors.js'
 import { commitKeys, parseCommit } from './commit-record.js'
 import type { CommitRecord } from './commit-record.js'
 import type { TaskEnvironment } from './environment.js'
+import { lackAll } from './lacking-keys.js'
 import { isEmpty, restoreFromChangelog } from './restore.js'
 
 /** A task's store and what it stands for. */
@@ -17,94 +18,114 @@ export interface OpenedStore {
   readonly changelogOffset: number
 }
 
+/** What the logs are now that a store or a marker must fit. */
+interface Logs {
+  readonly incarnation: string
+  readonly start: number
+  readonly end: number
+  readonly changelog: CommitRecord['changelog']
+}
+
 /**
  * Opens the task's store where it stands, or rebuilds it: from the changelog, else from the journal's start. A store that
- * is damaged, or of another history (its position lies beyond the journal's end, or its journal was another topic), or older
- * than the journal reaches back, is set aside, saying why. Errors: JOURNAL_GAP, STORE_IN_USE, STORE_NOT_A_DIRECTORY.
+ * is damaged, or of another history (its position lies beyond the end of a log, or a log is another topic), or older
+ * than the journal reaches back, is set aside, saying why. Errors: JOURNAL_GAP, STORE_IN_USE, STORE_NOT_A_DIRECTORY,
+ * TASK_NOT_RUNNING when `signal` ends a restore.
  */
 export async function openTaskStore(environment: TaskEnvironment, signal: AbortSignal): Promise<OpenedStore> {
-  const { log, journalTopic, partition } = environment
-  const journal = await log.offsets({ topic: journalTopic, partition })
-  const incarnation = (await log.topic(journalTopic))?.incarnation ?? ''
-  const local = await openLocal(environment, incarnation, journal)
-  if (local !== undefined) return local
-  const store = await openStore(environment)
-  const restored = await restore(environment, store, incarnation, signal)
-  const opened = restored ?? { ...(await openFresh(environment)), changelogOffset: 0 }
+  const { journalTopic, partition } = environment
+  const logs = await logsOf(environment)
+  const opened =
+    (await openLocal(environment, logs)) ??
+    (await restore(environment, logs, signal)) ??
+    (await openFresh(environment, logs))
   const { offset } = opened.commit
-  if (offset < journal.start) {
+  if (offset < logs.start) {
     await opened.store.close()
     throw new EngineError(
       'JOURNAL_GAP',
-      `journal ${journalTopic}/${partition} starts at offset ${journal.start}, but the newest state stands at ${offset}`,
-      { details: { topic: journalTopic, partition, from: offset, to: journal.start } },
+      `journal ${journalTopic}/${partition} starts at offset ${logs.start}, but the newest state stands at ${offset}`,
+      { details: { topic: journalTopic, partition, from: offset, to: logs.start } },
     )
   }
   return opened
 }
 
+async function logsOf({ log, journalTopic, changelogTopic, partition }: TaskEnvironment): Promise<Logs> {
+  const incarnationOf = async (name: string): Promise<string> => (await log.topic(name))?.incarnation ?? ''
+  const { end } = await log.offsets({ topic: changelogTopic, partition })
+  return {
+    incarnation: await incarnationOf(journalTopic),
+    ...(await log.offsets({ topic: journalTopic, partition })),
+    changelog: { incarnation: await incarnationOf(changelogTopic), end },
+  }
+}
+
+/** Why rows that stand for this commit cannot be gone on from; undefined: they can. */
+function misfit({ offset, incarnation }: CommitRecord, logs: Logs): string | undefined {
+  if (incarnation !== logs.incarnation) return 'stands for another journal topic of the same name'
+  if (offset > logs.end) return `stands at offset ${offset}, beyond the journal's end ${logs.end}`
+  return undefined
+}
+
+function misfitOfStore(commit: CommitRecord, logs: Logs): string | undefined {
+  const { incarnation, end } = commit.changelog
+  const wrong = misfit(commit, logs)
+  if (wrong !== undefined) return wrong
+  if (commit.offset < logs.start) return `stands at offset ${commit.offset}, before the journal's start ${logs.start}`
+  if (incarnation !== logs.changelog.incarnation) return 'was written to another changelog topic of the same name'
+  if (end > logs.changelog.end)
+    return `was written to a changelog up to ${end}, which now ends at ${logs.changelog.end}`
+  return undefined
+}
+
 /** The store as an earlier life left it, when it can be gone on from. */
-async function openLocal(
-  environment: TaskEnvironment,
-  incarnation: string,
-  journal: { readonly start: number; readonly end: number },
-): Promise<OpenedStore | undefined> {
+async function openLocal(environment: TaskEnvironment, logs: Logs): Promise<OpenedStore | undefined> {
   let store: KeyValueStore | undefined
   try {
     store = await openStore(environment)
-    const [commit, digest] = await store.getMany(commitKeys)
-    const found = parseCommit(commit, digest)
-    if (found === undefined) {
-      if (!(await isEmpty(store))) {
-        await setAside(environment, store, 'it has rows but no position')
-        return
-      }
+    const found = parseCommit(...(await commitOf(store)))
+    if (found !== undefined) {
+      const wrong = misfitOfStore(found.commit, logs)
+      if (wrong === undefined) return { store, ...found, changelogOffset: -1 }
+      await setAside(environment, store, `it ${wrong}`)
+    } else if (await isEmpty(store)) {
       await store.close()
-      return undefined
+    } else {
+      await setAside(environment, store, 'it has rows but no position')
     }
-    const { offset } = found.commit
-    const wrong =
-      found.commit.incarnation !== incarnation
-        ? 'it stands for another journal topic of the same name'
-        : offset > journal.end
-          ? `it stands at offset ${offset}, beyond the journal's end ${journal.end}`
-          : offset < journal.start
-            ? `it stands at offset ${offset}, before the journal's start ${journal.start}`
-            : undefined
-    if (wrong !== undefined) {
-      await setAside(environment, store, wrong)
-      return
-    }
-    return { store, commit: found.commit, digest: found.digest, changelogOffset: -1 }
   } catch (thrown) {
     if (!(thrown instanceof StoreError) || thrown.code !== 'STORE_CORRUPT') {
       await store?.close()
       throw thrown
     }
-    return setAside(environment, store, thrown.message)
+    await setAside(environment, store, thrown.message)
   }
+  return undefined
 }
 
 async function restore(
   environment: TaskEnvironment,
-  store: KeyValueStore,
-  incarnation: string,
+  logs: Logs,
   signal: AbortSignal,
 ): Promise<OpenedStore | undefined> {
   const { log, changelogTopic, partition, processor, observer } = environment
+  const store = await openStore(environment)
   try {
     const changelog = { topic: changelogTopic, partition }
     const onProgress = observer.onRestore.bind(observer)
     const marker = await restoreFromChangelog(log, changelog, store, processor.tables, signal, onProgress)
-    if (marker?.incarnation === incarnation) {
-      const found = parseCommit(...((await store.getMany(commitKeys)) as [Buffer | undefined, Buffer | undefined]))
-      if (found !== undefined) return { store, ...found, changelogOffset: marker.offset }
-    }
-    if (marker === undefined) {
+    const found = parseCommit(...(await commitOf(store)))
+    if (marker === undefined || found === undefined) {
       await store.close()
       return undefined
     }
-    await setAside(environment, store, 'the changelog stands for another journal topic of the same name')
+    const wrong = misfit(marker, logs)
+    if (wrong === undefined) {
+      const commit = { ...found.commit, changelog: logs.changelog }
+      return { store, commit, digest: found.digest, changelogOffset: marker.offset }
+    }
+    await setAside(environment, store, `the changelog ${wrong}`)
   } catch (thrown) {
     if (!(thrown instanceof EngineError) || thrown.code !== 'CHANGELOG_MISMATCH') {
       await store.close()
@@ -116,11 +137,20 @@ async function restore(
   return undefined
 }
 
-async function openFresh(environment: TaskEnvironment): Promise<Omit<OpenedStore, 'changelogOffset'>> {
-  const { log, journalTopic, processor } = environment
-  const incarnation = (await log.topic(journalTopic))?.incarnation ?? ''
-  const commit = { offset: 0, incarnation, time: 0, epoch: 0, foldVersion: processor.foldVersion, settings: null }
-  return { store: await openStore(environment), commit, digest: createStoreDigest() }
+/** An empty store. What the changelog holds is not its state: the next write mends that. */
+async function openFresh(environment: TaskEnvironment, logs: Logs): Promise<OpenedStore> {
+  const { log, changelogTopic: topic, partition, processor } = environment
+  const { incarnation, changelog } = logs
+  const store = await openStore(environment)
+  await lackAll(store, log, { topic, partition })
+  const { foldVersion } = processor
+  const commit = { offset: 0, incarnation, changelog, time: 0, epoch: 0, foldVersion, settings: null }
+  return { store, commit, digest: createStoreDigest(), changelogOffset: 0 }
+}
+
+async function commitOf(store: KeyValueStore): Promise<[Buffer | undefined, Buffer | undefined]> {
+  const [commit, digest] = await store.getMany(commitKeys)
+  return [commit, digest]
 }
 
 function openStore({ stores, storeName, settings }: TaskEnvironment): Promise<KeyValueStore> {
@@ -128,11 +158,10 @@ function openStore({ stores, storeName, settings }: TaskEnvironment): Promise<Ke
 }
 
 async function setAside(
-  environment: TaskEnvironment,
+  { stores, storeName, observer }: TaskEnvironment,
   store: KeyValueStore | undefined,
   reason: string,
-): Promise<undefined> {
+): Promise<void> {
   await store?.close()
-  environment.observer.onSetAside(reason, await environment.stores.setAside(environment.storeName, reason))
-  return undefined
+  observer.onSetAside(reason, await stores.setAside(storeName, reason))
 }

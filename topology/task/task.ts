@@ -228,7 +228,7 @@ export class Task {
     const { processor, partition, clock, observer } = environment
     const rows = new RowStore(opened.store, processor.tables, environment.settings.rowCacheBytes)
     await rows.loadResident()
-    const { offset, incarnation, time, epoch, foldVersion, settings } = opened.commit
+    const { offset, time, epoch, foldVersion, settings } = opened.commit
     this.#offset = offset
     this.#stampSeenAt = clock.monotonic()
     const folder = new Folder(
@@ -249,7 +249,7 @@ export class Task {
       writer,
       signal: this.#stop.signal,
       draining: this.#drain.signal,
-      commitRecord: () => ({ ...folder.state, offset: this.#offset, incarnation }),
+      position: () => ({ ...folder.state, offset: this.#offset }),
       isAtRecordBoundary: () => !this.#inRecord,
       onFailed: (error) => this.fail(error),
     })

@@ -1,0 +1,182 @@
+import t from 'tap'
+import { manualClock } from '../../common/manual-clock.js'
+import { createStoreDigest } from '../../state-stores/digest.js'
+import { memoryProvider } from '../../state-stores/memory/provider.js'
+import { blockCodec } from '../journal/block-codec.js'
+import { countingProcessor } from '../counting-processor.js'
+import { openEmbeddedLogAt } from '../log/embedded/embedded-log.js'
+import type { EmbeddedLog } from '../log/embedded/embedded-log.js'
+import type { Log } from '../log/log.js'
+import { ownTopics } from '../topics.js'
+import { writeChangelog } from './changelog.js'
+import { commitOperations } from './commit-record.js'
+import type { CommitRecord } from './commit-record.js'
+import type { TaskEnvironment } from './environment.js'
+import { openTaskStore } from './open-store.js'
+import type { OpenedStore } from './open-store.js'
+
+const JOURNAL = { topic: 'app-counting-journal', partition: 0 }
+const CHANGELOG = { topic: 'app-counts-changelog', partition: 0 }
+const STORE = 'counting-0'
+
+interface Subject {
+  readonly environment: TaskEnvironment
+  readonly log: EmbeddedLog
+  readonly commit: CommitRecord
+  readonly setAside: string[]
+  open(signal?: AbortSignal): Promise<OpenedStore>
+}
+
+/** A journal of 20 records, and an empty changelog. */
+async function subject(wrap: (log: Log) => Log = (log) => log): Promise<Subject> {
+  const clock = manualClock()
+  const stores = memoryProvider()
+  let incarnations = 0
+  const log = await openEmbeddedLogAt(stores, 'log', {
+    clock,
+    newIncarnation: () => `incarnation-${++incarnations}`,
+    onCleanError: () => undefined,
+  })
+  await log.createTopics(
+    ownTopics([countingProcessor], { applicationId: 'app', partitions: 1, journalRetentionMs: -1 }),
+  )
+  const codec = blockCodec(countingProcessor.events)
+  for (let i = 0; i < 20; i++) await log.append(JOURNAL.topic, 0, [{ key: null, value: codec.encode([]) }])
+  const setAside: string[] = []
+  const observer = { onSetAside: (reason: string) => setAside.push(reason), onRestore: () => 0, onError: () => 0 }
+  const environment = {
+    processor: countingProcessor,
+    partition: 0,
+    journalTopic: JOURNAL.topic,
+    changelogTopic: CHANGELOG.topic,
+    storeName: STORE,
+    log: wrap(log),
+    stores,
+    settings: { blockCacheBytes: 0 },
+    observer,
+  } as unknown as TaskEnvironment
+  const commit: CommitRecord = {
+    offset: 10,
+    incarnation: (await log.topic(JOURNAL.topic))?.incarnation ?? '',
+    changelog: { incarnation: (await log.topic(CHANGELOG.topic))?.incarnation ?? '', end: 0 },
+    time: 5,
+    epoch: 1,
+    foldVersion: 1,
+    settings: null,
+  }
+  return {
+    environment,
+    log,
+    commit,
+    setAside,
+    open: (signal = new AbortController().signal) => openTaskStore(environment, signal),
+  }
+}
+
+async function writeStore({ environment }: Subject, commit: CommitRecord): Promise<void> {
+  const store = await environment.stores.open(STORE)
+  await store.write([
+    { key: Buffer.from('\u0014a'), value: Buffer.of(2, 0, 0) },
+    ...commitOperations(commit, createStoreDigest().serialize()),
+  ])
+  await store.close()
+}
+
+/** Rows and a marker in the changelog, as a task writes them. */
+async function writeMarker({ environment, log }: Subject, commit: CommitRecord): Promise<void> {
+  const store = await environment.stores.open('rows')
+  const value = Buffer.of(2, 0, 0)
+  const digest = createStoreDigest()
+  digest.add(Buffer.from('\u0015all'), value)
+  await store.write([{ key: Buffer.from('\u0015all'), value }])
+  const writer = await log.writer('writer')
+  await writeChangelog(writer, CHANGELOG, store, ['\u0015all'], commit, digest.serialize())
+  await store.close()
+}
+
+t.test('a store that fits the logs is gone on from', async (t) => {
+  const s = await subject()
+  await writeStore(s, s.commit)
+  t.match(await s.open(), { commit: s.commit })
+  t.same(s.setAside, [])
+})
+
+const misfits: readonly (readonly [what: string, change: Partial<CommitRecord>, reason: string])[] = [
+  ['stands for another journal', { incarnation: 'other' }, 'it stands for another journal topic of the same name'],
+  ['is ahead of the journal', { offset: 21 }, "it stands at offset 21, beyond the journal's end 20"],
+  [
+    'was written to another changelog',
+    { changelog: { incarnation: 'other', end: 0 } },
+    'it was written to another changelog topic of the same name',
+  ],
+]
+for (const [what, change, reason] of misfits) {
+  t.test(`RS-03 a store that ${what} is set aside, and the journal folded from its start`, async (t) => {
+    const s = await subject()
+    await writeStore(s, { ...s.commit, ...change })
+    t.match(await s.open(), { commit: { offset: 0, epoch: 0 } })
+    t.same(s.setAside, [reason])
+  })
+}
+
+t.test('RS-03 a changelog that ends before what was written to it: rebuilt from what it has now', async (t) => {
+  const s = await subject()
+  await writeStore(s, { ...s.commit, changelog: { ...s.commit.changelog, end: 500 } })
+  await writeMarker(s, { ...s.commit, offset: 7 })
+  const opened = await s.open()
+  t.match(opened.commit, { offset: 7, changelog: { end: 2 } })
+  t.equal(await opened.store.get(Buffer.from('\u0014a')), undefined, 'old keys are gone')
+  t.ok(await opened.store.get(Buffer.from('\u0015all')))
+  t.same(s.setAside, ['it was written to a changelog up to 500, which now ends at 2'])
+})
+
+for (const [what, change, reason] of misfits.slice(0, 2)) {
+  t.test(`a changelog that ${what} is not restored from; its keys are written anew`, async (t) => {
+    const s = await subject()
+    await writeMarker(s, { ...s.commit, ...change })
+    const { commit, store } = await s.open()
+    t.match(commit, { offset: 0, epoch: 0 })
+    t.same(s.setAside, [reason.replace('it ', 'the changelog ')])
+    const lists: string[] = []
+    for await (const page of store.texts({ gte: Buffer.of(2), lt: Buffer.of(3) })) lists.push(...page.map(([, v]) => v))
+    t.same(lists, ['["\\u0015all"]'])
+  })
+}
+
+t.test('a store older than the journal reaches back is set aside; the changelog serves when it is newer', async (t) => {
+  const s = await subject()
+  await writeStore(s, s.commit)
+  await writeMarker(s, { ...s.commit, offset: 15 })
+  await s.log.deleteBefore(JOURNAL, 12)
+  t.match(await s.open(), { commit: { offset: 15 }, changelogOffset: 15 })
+  t.same(s.setAside, ["it stands at offset 10, before the journal's start 12"])
+})
+
+t.test('a journal that no longer reaches back to the newest state: the start says so and stops', async (t) => {
+  const s = await subject()
+  await writeMarker(s, { ...s.commit, offset: 10 })
+  await s.log.deleteBefore(JOURNAL, 12)
+  await t.rejects(s.open(), { code: 'JOURNAL_GAP', details: { from: 10, to: 12 } })
+  await t.rejects(s.open(), { code: 'JOURNAL_GAP' }, 'the store was closed, so it opens again')
+})
+
+t.test('a restore that is stopped leaves no store open', async (t) => {
+  const s = await subject()
+  await writeMarker(s, s.commit)
+  await t.rejects(s.open(AbortSignal.abort()), { code: 'TASK_NOT_RUNNING' })
+  t.match(await s.open(), { commit: { offset: 10 } })
+})
+
+t.test('a log that cannot be read while restoring leaves no store open', async (t) => {
+  let fails = true
+  const s = await subject((log) => ({
+    ...log,
+    topic: (name) => log.topic(name),
+    offsets: (partition) => log.offsets(partition),
+    read: (partition, offset) => (fails ? Promise.reject(new Error('no broker')) : log.read(partition, offset)),
+  }))
+  await writeMarker(s, s.commit)
+  await t.rejects(s.open(), { message: 'no broker' })
+  fails = false
+  t.match(await s.open(), { commit: { offset: 10 } })
+})
