@@ -1,8 +1,12 @@
 import { Command } from 'commander'
+import { systemClock } from '../common/clock.js'
 import { ensureError } from '../common/errors.js'
 import { registerErrors } from './commands/errors.js'
 import { registerSettings } from './commands/settings.js'
+import { registerStart } from './commands/start.js'
+import { registerTopology } from './commands/topology.js'
 import { describeExitCodes, exitCodeOf, exitCodes, explain } from './process/exit-codes.js'
+import { startPulsefold } from './process/pulsefold.js'
 import { registerSimulate } from './simulate/command.js'
 
 const program = new Command('pulsefold')
@@ -10,7 +14,9 @@ const program = new Command('pulsefold')
   .exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : exitCodes.misused.code))
   .addHelpText('after', () => `\nExit codes:\n${describeExitCodes()}\n`)
 
+registerStart(program, (settings, logger, fail) => startPulsefold(settings, logger, systemClock, fail))
 registerSettings(program)
+registerTopology(program)
 registerErrors(program)
 registerSimulate(program)
 

@@ -1,3 +1,4 @@
+import type { Command } from 'commander'
 import { systemClock } from '../../common/clock.js'
 import { ensureError } from '../../common/errors.js'
 import { createLogger } from '../../common/logger.js'
@@ -17,7 +18,7 @@ export type StartService = (settings: Settings, logger: Logger, fail: Parameters
 /** Runs a service until a signal comes, by the settings of flags, environment and file. With `--help` it tells them. */
 export function runStart(flags: readonly string[], startService: StartService): void {
   if (flags.includes('--help') || flags.includes('-h')) {
-    console.log(`Usage: start [flags]\n\nFlags:\n${describeFlags()}\n\nExit codes:\n${describeExitCodes()}`)
+    console.log(`Usage: ./scripts/start [flags]\n\nFlags:\n${describeFlags()}\n\nExit codes:\n${describeExitCodes()}`)
     return
   }
   const loaded = tryLoad(flags)
@@ -35,4 +36,15 @@ function tryLoad(flags: readonly string[]): LoadedSettings | Error {
   } catch (error) {
     return ensureError(error)
   }
+}
+
+/** Adds `start`, the same as `./scripts/start`. */
+export function registerStart(program: Command, startService: StartService): void {
+  program
+    .command('start')
+    .description('run Pulsefold until SIGTERM or SIGINT; flags are settings')
+    .helpOption(false)
+    .allowUnknownOption()
+    .allowExcessArguments()
+    .action((_options: unknown, command: Command) => runStart(command.args, startService))
 }

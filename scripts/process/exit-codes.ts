@@ -25,6 +25,7 @@ const byErrorCode: Readonly<Record<string, keyof typeof exitCodes>> = {
   EACCES: 'unavailable',
   EPERM: 'unavailable',
   ENOTDIR: 'unavailable',
+  EEXIST: 'unavailable',
   EROFS: 'unavailable',
   ENOTFOUND: 'unavailable',
 }
@@ -38,11 +39,12 @@ export function describeExitCodes(): string {
 
 /** The exit code for an error that ends the process. */
 export function exitCodeOf(error: Error): number {
-  return exitCodes[byErrorCode[codeOf(error) ?? ''] ?? 'failed'].code
+  return exitCodes[byErrorCode[codeOf(tellingOf(error)) ?? ''] ?? 'failed'].code
 }
 
 /** What happened and what to do, in words for the one who started it; of settings a line for each fault. */
-export function explain(error: Error): string {
+export function explain(thrown: Error): string {
+  const error = tellingOf(thrown)
   if (error instanceof SettingsError) {
     return ['the settings are wrong:', ...error.faults.map((fault) => `  ${describeFault(fault)}`)].join('\n')
   }
@@ -55,6 +57,9 @@ export function explain(error: Error): string {
     case 'EADDRNOTAVAIL':
     case 'ENOTFOUND':
       return `this machine has no such address to listen on (${error.message}). Correct --http-host.`
+    case 'ENOTDIR':
+    case 'EEXIST':
+      return `${place} cannot be made, as something that is not a directory is in its way. Move it, or choose another --data-dir.`
     case 'EACCES':
     case 'EPERM':
     case 'EROFS':
@@ -62,6 +67,14 @@ export function explain(error: Error): string {
     default:
       return error.message
   }
+}
+
+/** Of an error and its causes the first that says what is in the way; none: the error itself. */
+function tellingOf(error: Error): Error {
+  for (let link: unknown = error; link instanceof Error; link = link.cause) {
+    if (Object.hasOwn(byErrorCode, codeOf(link) ?? '')) return link
+  }
+  return error
 }
 
 function codeOf(error: Error): string | undefined {

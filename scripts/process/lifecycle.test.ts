@@ -146,7 +146,12 @@ const cannotStart = [
   { error: new StoreError('STORE_IN_USE', 'the store is taken'), exit: 69, text: 'Stop it, or set another dataDir.' },
   { error: new SettingsError([]), exit: 78, text: 'the settings are wrong:' },
   { error: new StoreError('STORE_CORRUPT', 'damaged'), exit: 70, text: 'damaged.' },
-  { error: new Error('boo'), exit: 70, text: 'boo' },
+  {
+    error: new Error('the log failed', { cause: osError('ENOTDIR', { path: '/a/b' }) }),
+    exit: 69,
+    text: '/a/b cannot be made, as something that is not a directory is in its way.',
+  },
+  { error: new Error('boo', { cause: new Error('deeper') }), exit: 70, text: 'boo' },
 ]
 for (const { error, exit, text } of cannotStart) {
   t.test(`ends with ${exit} when the start fails by ${error.message}`, async (t) => {
