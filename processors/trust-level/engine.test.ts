@@ -4,7 +4,7 @@ import type { LogRecord } from '../../topology/log/log.js'
 import type { EffectRequest, Effector, JournalEvent, Processor } from '../../topology/processor.js'
 import { TopologyTestDriver } from '../../topology/test-driver.js'
 import { DMI_HEALTH_CHECK } from './effects/dmi-health-check-request.js'
-import { alternateIdQuery, cmHandleQuery, searchQuery, trustLevel } from './index.js'
+import { trustLevel, trustLevelQueries } from './index.js'
 import { checked, JOURNAL, PLUGIN, testSettings } from './test-kit.js'
 import type { Condition } from './views.js'
 
@@ -12,12 +12,12 @@ import type { Condition } from './views.js'
 
 const DOMAIN = 'trust-level'
 const TOPIC = 'dmi-device-heartbeat'
+const queries = trustLevelQueries(JOURNAL)
 
 class Run {
   readonly down = new Set<string>()
   readonly checks: EffectRequest[] = []
   readonly driver: TopologyTestDriver
-  readonly #cmHandle = cmHandleQuery(JOURNAL)
   #commands = 0
 
   constructor() {
@@ -86,13 +86,13 @@ class Run {
 
   async level(cmHandle: string): Promise<unknown> {
     const { application } = this.driver
-    const result = await application.query(DOMAIN, this.#cmHandle, cmHandle, { cmHandle })
+    const result = await application.query(DOMAIN, queries.cmHandle, cmHandle, { cmHandle })
     if (!result.ok) throw new Error(result.message)
     return result.result.found ? result.result.handle.trustLevel : result.result
   }
 
   async search(...conditions: Condition[]): Promise<string[]> {
-    const pages = await this.driver.application.queryAll(DOMAIN, searchQuery, { conditions, fields: 'id' })
+    const pages = await this.driver.application.queryAll(DOMAIN, queries.search, { conditions, fields: 'id' })
     return pages.flatMap((page) => (page.ok ? page.result.texts : ['?'])).sort()
   }
 
@@ -118,7 +118,9 @@ t.test('registrations, heartbeats, health checks and searches, over crashes of t
   t.match(await run.level('unknown'), { found: false, pendingSince: Number })
   t.strictSame(await run.search(NONE), ['dev-1'])
   t.strictSame(await run.search(COMPLETE), ['dev-2', 'dev-3'])
-  const found = await run.driver.application.query(DOMAIN, alternateIdQuery, 'alt/dev-2', { alternateId: 'alt/dev-2' })
+  const found = await run.driver.application.query(DOMAIN, queries.alternateId, 'alt/dev-2', {
+    alternateId: 'alt/dev-2',
+  })
   t.match(found, { ok: true, result: { cmHandle: 'dev-2' } })
 
   run.driver.crash()

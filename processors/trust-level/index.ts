@@ -1,6 +1,4 @@
 export { trustLevel } from './trust-level.js'
 export type { TrustLevelOptions } from './trust-level.js'
 export type { TrustLevelSettings } from './settings.js'
-export { alternateIdQuery, cmHandleQuery } from './queries/cm-handle.js'
-export { dmiPluginsQuery } from './queries/dmi-plugins.js'
-export { searchQuery } from './queries/search.js'
+export { trustLevelQueries } from './queries/index.js'

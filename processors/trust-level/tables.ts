@@ -207,18 +207,11 @@ export const trust: Table<TrustRow> = {
   },
 }
 
-export interface LoweredEntry {
-  readonly id: string
-  readonly own: TrustLevel
-  readonly returnNumber: number
-  readonly plugin: string
-}
-
-export function loweredEntry({ key, value }: Required<IndexEntry>): LoweredEntry {
+/** The value of an entry of `lowered`. */
+export function loweredValue(value: string): Pick<TrustRow, 'own' | 'returnNumber' | 'plugin'> {
   const first = value.indexOf(SEPARATOR)
   const second = value.indexOf(SEPARATOR, first + 1)
   return {
-    id: key,
     own: value.slice(0, first) as TrustLevel,
     returnNumber: Number(value.slice(first + 1, second)),
     plugin: value.slice(second + 1),

@@ -3,7 +3,7 @@ import { HEARTBEAT_TYPES } from '../../schemas/trust-level/heartbeat-schema.js'
 import type { TrustLevelEvent } from '../../schemas/trust-level/journal-events.js'
 import { trustLevelEventSchemas } from '../../schemas/trust-level/journal-schemas.js'
 import type { SchemaRegistry } from '../../schemas/registry/schema-registry.js'
-import type { Deadline, Effector, Processor, Reads } from '../../topology/processor.js'
+import type { Deadline, Effector, Processor, Query, Reads } from '../../topology/processor.js'
 import {
   alternateIdQuestioned,
   alternateIdsClaimed,
@@ -22,9 +22,7 @@ import { heartbeatReported, pendingLevelExpired, readsOfHeartbeat, tombstoneExpi
 import { inventoryEvents } from './notices.js'
 import { checkDue, dmiPluginChecked, dmiPluginRegistered, dmiPluginUseChanged, forgetDue } from './plugin-home.js'
 import { passDue, pluginLevelTold, readsOfPass } from './plugin-levels.js'
-import { alternateIdQuery, cmHandleQuery } from './queries/cm-handle.js'
-import { dmiPluginsQuery } from './queries/dmi-plugins.js'
-import { searchQuery } from './queries/search.js'
+import { trustLevelQueries } from './queries/index.js'
 import { cmHandlesRegistered, dataSyncSet, readsOfDataSync, readsOfRegistration } from './registration.js'
 import type { TrustLevelSettings } from './settings.js'
 import { alternateIds, deniedClaims, tables, trust } from './tables.js'
@@ -57,7 +55,7 @@ export function trustLevel(options: TrustLevelOptions): Processor<TrustLevelEven
     ],
     outputs: settings.trustLevelNotices ? [inventoryEvents] : [],
     tables,
-    queries: [cmHandleQuery(journalTopic), alternateIdQuery, searchQuery, dmiPluginsQuery],
+    queries: Object.values(trustLevelQueries(journalTopic)) as Query[],
     effectors,
     counters,
     settings,

@@ -1,3 +1,4 @@
+import type { TrustLevel } from '../../../schemas/trust-level/journal-events.js'
 import type { Query, QueryReader } from '../../../topology/processor.js'
 import { countedOwnLevel, effectiveLevel, isLower } from '../levels.js'
 import { alternateIds, cmHandles, plugins, trust } from '../tables.js'
@@ -14,7 +15,7 @@ export function cmHandleQuery(journalTopic: string): Query<{ readonly cmHandle: 
         return { found: false, pendingSince: own?.status === 'PENDING' ? own.since : null }
       }
       const plugin = reader.residentRow(plugins, own.plugin)
-      const handle = { ...viewOf(cmHandle, row), trustLevel: effectiveLevel(own, plugin) }
+      const handle = viewOf(cmHandle, row, effectiveLevel(own, plugin))
       return { found: true, handle, evidence: evidenceOf(own, plugin, reader, journalTopic) }
     },
   }
@@ -28,7 +29,8 @@ export const alternateIdQuery: Query<{ readonly alternateId: string }, Alternate
   },
 }
 
-export function viewOf(cmHandle: string, row: CmHandleRow): Omit<CmHandleView, 'trustLevel'> {
+/** `trustLevel` undefined: left out, as JSON does it. */
+export function viewOf(cmHandle: string, row: CmHandleRow, trustLevel: TrustLevel | undefined): CmHandleView {
   return {
     cmHandle,
     dmiPlugin: row.dmiPlugin,
@@ -44,12 +46,18 @@ export function viewOf(cmHandle: string, row: CmHandleRow): Omit<CmHandleView, '
     additionalProperties: asObject(row.additionalProperties),
     dataSyncEnabled: row.dataSyncEnabled,
     lastUpdateTime: row.lastUpdateTime,
-  }
+    trustLevel,
+  } as CmHandleView
 }
 
-/** `Object.fromEntries` defines own members, also one named `__proto__`. */
+/** Own members whatever their names: an assignment to `__proto__` would be lost. */
 function asObject(properties: CmHandleRow['publicProperties']): Readonly<Record<string, string>> {
-  return Object.fromEntries(properties.map(({ name, value }) => [name, value]))
+  const object: Record<string, string> = {}
+  for (const { name, value } of properties) {
+    if (name === '__proto__') Object.defineProperty(object, name, { value, enumerable: true, configurable: true })
+    else object[name] = value
+  }
+  return object
 }
 
 function evidenceOf(

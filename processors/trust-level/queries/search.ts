@@ -22,7 +22,7 @@ export const searchQuery: Query<SearchArguments, SearchPage> = {
     if (plan === null) return { texts: [], views: [], last: null }
     const { hits, last } = await collect(reader, prepared(plan, args), args)
     if (args.fields !== 'view') return { texts: hits.map((hit) => textOf(hit, args.fields)), views: [], last }
-    return { texts: [], views: await views(reader, hits, plan, args.trustLevels ?? true), last }
+    return { texts: [], views: await views(reader, hits, plan, args), last }
   },
 }
 
@@ -30,7 +30,7 @@ interface Prepared {
   readonly walk: Walk
   readonly needsRows: boolean
   /** Leaves those out for which a condition does not hold that the walk has not answered. */
-  readonly filter: (reader: QueryReader, hits: readonly Hit[]) => Promise<readonly Hit[]>
+  readonly filter: (reader: QueryReader, hits: readonly Hit[], after: string | undefined) => Promise<readonly Hit[]>
 }
 
 function prepared(plan: SearchPlan, { fields }: SearchArguments): Prepared {
@@ -46,7 +46,7 @@ function prepared(plan: SearchPlan, { fields }: SearchArguments): Prepared {
   return {
     walk,
     needsRows,
-    async filter(reader, hits) {
+    async filter(reader, hits, after) {
       const matching = hits.filter(
         ({ id, row }) =>
           row === null ||
@@ -54,7 +54,7 @@ function prepared(plan: SearchPlan, { fields }: SearchArguments): Prepared {
             ofRows.every((condition) => matchesRow(id, row, condition))),
       )
       if (!asksLevel) return matching
-      const levels = await levelsOf(reader, matching.map(withPlugin))
+      const levels = await levelsOf(reader, matching.map(withPlugin), after)
       return matching.filter((_, i) => levels[i] === level)
     },
   }
@@ -72,7 +72,7 @@ async function collect(
   while (found.length <= limit) {
     const chunk = await walk(reader, from, size)
     const known = needsRows ? await withRows(reader, chunk.hits) : await withAlternateIds(reader, chunk.hits, fields)
-    for (const hit of await filter(reader, known)) found.push(hit)
+    for (const hit of await filter(reader, known, from)) found.push(hit)
     if (chunk.end === null) break
     from = chunk.end
   }
@@ -100,14 +100,12 @@ async function views(
   reader: QueryReader,
   hits: readonly Hit[],
   { level }: SearchPlan,
-  withLevels: boolean,
+  { after, trustLevels = true }: SearchArguments,
 ): Promise<readonly CmHandleView[]> {
-  const levels = level === null && withLevels ? await levelsOf(reader, hits.map(withPlugin)) : null
-  return hits.flatMap(({ id, row }, i): CmHandleView[] => {
-    if (row === null) return []
-    const view = viewOf(id, row)
-    return [withLevels ? { ...view, trustLevel: level ?? levels?.[i] ?? 'NONE' } : (view as CmHandleView)]
-  })
+  const levels = trustLevels && level === null ? await levelsOf(reader, hits.map(withPlugin), after) : []
+  return hits.flatMap(({ id, row }, i): CmHandleView[] =>
+    row === null ? [] : [viewOf(id, row, trustLevels ? (level ?? levels[i] ?? 'NONE') : undefined)],
+  )
 }
 
 function withPlugin({ id, row }: Hit): { readonly id: string; readonly plugin: string } {

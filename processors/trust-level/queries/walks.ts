@@ -1,18 +1,19 @@
 import { compareText } from '../../../state-stores/overlay.js'
 import type { TrustLevel } from '../../../schemas/trust-level/journal-events.js'
-import type { QueryReader } from '../../../topology/processor.js'
-import { countedOwnLevel, isLower } from '../levels.js'
+import type { IndexEntry, QueryReader, ScanRange } from '../../../topology/processor.js'
+import { countedOwnLevel, isLower, lower } from '../levels.js'
 import {
   byPluginKey,
   cmHandles,
   handleEntry,
   isDataPlugin,
-  loweredEntry,
+  loweredValue,
   plugins,
   pluginUse,
+  SEPARATOR,
   trust,
 } from '../tables.js'
-import type { CmHandleRow, LoweredEntry, PluginRow } from '../tables.js'
+import type { CmHandleRow, PluginRow } from '../tables.js'
 
 /** A handle that a search has come to. */
 export interface Hit {
@@ -70,15 +71,15 @@ export function walkLevel(level: TrustLevel): Walk {
       walkPlugins(reader, atLevel, after, size, isDataPlugin),
       readLowered(reader, { limit: size, ...(after !== undefined && { after }) }),
     ])
-    const end = earlier(ofPlugins.end, lowered.length < size ? null : (lowered.at(-1)?.id ?? null))
+    const end = earlier(ofPlugins.end, lowered.length < size ? null : (lowered.at(-1)?.key ?? null))
+    const levelOf = loweredLevels(levels)
     const below = new Set<string>()
     const hits: Hit[] = []
-    for (const entry of lowered) {
-      const plugin = levels.get(entry.plugin)
-      if (plugin === undefined || isBeyond(entry.id, end)) continue
-      const own = countedOwnLevel(entry, plugin)
-      if (isLower(own, level)) below.add(entry.id)
-      else if (own === level && isLower(level, plugin.level)) hits.push(withoutRow(entry.id))
+    for (const { key, value } of lowered) {
+      if (isBeyond(key, end)) break
+      const { own, plugin } = levelOf(value)
+      if (isLower(own, level)) below.add(key)
+      else if (own === level && isLower(level, plugin)) hits.push(withoutRow(key))
     }
     const needsSort = hits.length > 0
     for (const hit of ofPlugins.hits) if (!isBeyond(hit.id, end) && !below.has(hit.id)) hits.push(hit)
@@ -86,24 +87,23 @@ export function walkLevel(level: TrustLevel): Walk {
   }
 }
 
-/** Effective levels of handles in key order, by data plugin, from the index of lowered own levels. */
+/**
+ * Effective levels of handles in key order, all of them after `after`: from their data plugins and the index of lowered own
+ * levels, not from their rows.
+ */
 export async function levelsOf(
   reader: QueryReader,
   handles: readonly { readonly id: string; readonly plugin: string }[],
+  after: string | undefined,
 ): Promise<readonly TrustLevel[]> {
-  const first = handles[0]
   const last = handles.at(-1)
-  if (first === undefined || last === undefined) return []
-  const levels = new Map<string, PluginRow>(reader.resident(plugins))
-  const lowered = await readLowered(reader, { from: first.id, before: last.id + '\u0000' })
-  const ownOf = new Map(lowered.map((entry) => [entry.id, entry]))
-  return handles.map(({ id, plugin }) => {
-    const row = levels.get(plugin)
-    const entry = ownOf.get(id)
-    if (row === undefined) return 'NONE'
-    const own = entry === undefined ? 'COMPLETE' : countedOwnLevel(entry, row)
-    return isLower(own, row.level) ? own : row.level
-  })
+  if (last === undefined) return []
+  const levels = new Map(reader.resident(plugins))
+  const range = { before: last.id + SEPARATOR, ...(after !== undefined && { after }) }
+  const levelOf = loweredLevels(levels)
+  const ownOf = new Map<string, TrustLevel>()
+  for (const { key, value } of await readLowered(reader, range)) ownOf.set(key, levelOf(value).own)
+  return handles.map(({ id, plugin }) => lower(levels.get(plugin)?.level ?? 'NONE', ownOf.get(id) ?? 'COMPLETE'))
 }
 
 /** Hits with their rows; those gone meanwhile are left out. */
@@ -162,16 +162,34 @@ async function walkPlugins(
   return { hits: inOrder(hits).filter(({ id }) => !isBeyond(id, end)), end }
 }
 
-async function readLowered(
-  reader: QueryReader,
-  { from, ...range }: { from?: string; after?: string; before?: string; limit?: number },
-): Promise<readonly LoweredEntry[]> {
-  const entries: LoweredEntry[] = []
-  for await (const page of reader.index(trust, 'lowered', range)) {
-    for (const entry of page)
-      if (from === undefined || compareText(entry.key, from) >= 0) entries.push(loweredEntry(entry))
-  }
+async function readLowered(reader: QueryReader, range: ScanRange): Promise<readonly Required<IndexEntry>[]> {
+  const entries: Required<IndexEntry>[] = []
+  for await (const page of reader.index(trust, 'lowered', range)) for (const entry of page) entries.push(entry)
   return entries
+}
+
+interface LoweredLevels {
+  /** As it counts. */
+  readonly own: TrustLevel
+  readonly plugin: TrustLevel
+}
+
+/** What the values of `lowered` mean while plugins stand so; there are few different ones. */
+function loweredLevels(levels: ReadonlyMap<string, PluginRow>): (value: string) => LoweredLevels {
+  const known = new Map<string, LoweredLevels>()
+  return (value) => {
+    let meaning = known.get(value)
+    if (meaning === undefined) {
+      const told = loweredValue(value)
+      const plugin = levels.get(told.plugin)
+      meaning = {
+        own: plugin === undefined ? told.own : countedOwnLevel(told, plugin),
+        plugin: plugin?.level ?? 'NONE',
+      }
+      known.set(value, meaning)
+    }
+    return meaning
+  }
 }
 
 function withoutRow(id: string): Hit {
