@@ -28,12 +28,6 @@ export const metricSpecs = {
     labels: ['topic', 'code'],
     help: 'Records sent to the dead letters, by source topic and error code.',
   },
-  pulsefold_ingest_lag_records: {
-    type: 'gauge',
-    unit: 'records',
-    labels: ['topic', 'partition'],
-    help: 'Records of an input partition that are not in the journal yet.',
-  },
   pulsefold_folded_entries_total: {
     type: 'counter',
     unit: 'entries',
@@ -102,12 +96,6 @@ export const metricSpecs = {
     labels: ['topic'],
     help: 'Records written to an output topic.',
   },
-  pulsefold_deadlines_armed: {
-    type: 'gauge',
-    unit: 'armed',
-    labels: task,
-    help: 'Deadlines that wait for their time.',
-  },
   pulsefold_deadlines_fired_total: {
     type: 'counter',
     unit: 'fired',
@@ -126,13 +114,6 @@ export const metricSpecs = {
     labels: ['domain', 'kind'],
     help: 'Time of one attempt at an effect.',
     buckets: longSeconds,
-  },
-  pulsefold_query_duration_seconds: {
-    type: 'histogram',
-    unit: 'seconds',
-    labels: ['domain', 'query'],
-    help: 'Time of a query on all partitions that it needs.',
-    buckets: shortSeconds,
   },
   pulsefold_restored_records_total: {
     type: 'counter',

@@ -37,9 +37,9 @@ t.test('counts, sets, observes, forgets', async (t) => {
 
 t.test('updates come before the text', async (t) => {
   const metrics = createMetrics({ processMetrics: false })
-  const lag = metrics.gauge('pulsefold_ingest_lag_records', { topic: 'a', partition: 0 })
+  const lag = metrics.gauge('pulsefold_task_lag_records', { domain: 'd', partition: 0 })
   metrics.beforeText(async () => lag.set(5))
-  t.match(await metrics.text(), 'pulsefold_ingest_lag_records{topic="a",partition="0"} 5')
+  t.match(await metrics.text(), 'pulsefold_task_lag_records{domain="d",partition="0"} 5')
 })
 
 t.test('label values from outside cannot grow the registry without end', async (t) => {

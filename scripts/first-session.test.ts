@@ -78,6 +78,11 @@ t.test("the README's first session works when pasted", { skip }, async (t) => {
   t.match(found, '"ch-1"')
   t.match(await paste(`curl ${url}/ops/dmi-plugins`), '"reason":"connection refused"')
 
+  const metrics = await paste(`curl ${url}/metrics; curl ${url}/nowhere; curl ${url}/metrics`)
+  t.match(metrics, 'pulsefold_http_requests_total{method="POST",route="/events",status="202"} 1')
+  t.match(metrics, 'pulsefold_http_requests_total{method="GET",route="none",status="404"} 1')
+  t.match(metrics, 'pulsefold_http_request_duration_seconds_count{route="/events"} 1')
+
   service.kill('SIGTERM')
   t.equal((await once(service, 'exit'))[0], 0)
 })

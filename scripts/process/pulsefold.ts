@@ -18,6 +18,7 @@ import { openEmbeddedLogAt } from '../../topology/log/embedded/embedded-log.js'
 import { decodeRecord } from './decode-record.js'
 import { engineObserver } from './engine-observer.js'
 import type { Service } from './lifecycle.js'
+import { observeRequests } from './observe-requests.js'
 
 /** The running service, with its parts for benchmarks and tests in the same process. */
 export interface Pulsefold extends Service {
@@ -106,6 +107,7 @@ export async function startPulsefold(
       metrics: { contentType: metrics.contentType, metrics: () => metrics.text() },
     })
     closing.push(() => server.stop())
+    observeRequests(metrics, server.app)
     const url = await server.start()
     ownPorts.push(Number(new URL(url).port))
     await application.start()
