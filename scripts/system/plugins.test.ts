@@ -1,0 +1,206 @@
+import t from 'tap'
+import type { Settings } from '../../common/settings.js'
+import { down, heartbeat, startPlugin, startSystem, up } from './fixtures.js'
+import type { Health, PluginDouble, System } from './fixtures.js'
+import { until } from './until.js'
+
+/** Of one check: shortened from 30 s and 2 s. */
+const FAST = { dmiHealthIntervalMs: 400, dmiHealthDeadlineMs: 200 } satisfies Partial<Settings>
+
+interface PluginState {
+  readonly plugin: string
+  readonly trustLevel: string
+  readonly lastCheck: string | null
+  readonly reason: string
+  readonly cmHandles: number
+}
+
+async function pluginState(system: System, { address }: PluginDouble): Promise<PluginState | undefined> {
+  const states = await system.json<PluginState[]>('/ops/dmi-plugins')
+  return states.find(({ plugin }) => plugin === address)
+}
+
+const checks = (plugin: PluginDouble, more: number): Promise<boolean> => {
+  const wanted = plugin.asked.length + more
+  return until(`${more} more checks`, () => plugin.asked.length >= wanted)
+}
+
+t.test('with the default onDmiRestart', async (t) => {
+  const system = await startSystem(t, FAST)
+  const { level, levelIs, register, registration } = system
+
+  t.test('IV-11 a plugin address with trailing slash or other case', async (t) => {
+    const [a, b, data, own] = [await startPlugin(t), await startPlugin(t), await startPlugin(t), await startPlugin(t)]
+    const upperCase = `HTTP://LOCALHOST:${b.port}`
+    await register(`${a.address}/`, ['iv11-a1'])
+    await register(a.address, ['iv11-a2'])
+    await register(upperCase, ['iv11-b1'])
+    await register(`http://localhost:${b.port}/`, ['iv11-b2'])
+    const body = { dmiDataPlugin: `${data.address}/`, dmiModelPlugin: own.address, dmiPlugin: '' }
+    const { status } = await registration({ ...body, createdCmHandles: [{ cmHandle: 'iv11-c' }] })
+    t.equal(status, 200)
+    await Promise.all([a, b, data].map((plugin) => checks(plugin, 1)))
+    for (const plugin of [a, b, data]) plugin.health = down
+    for (const id of ['iv11-a1', 'iv11-a2', 'iv11-b1', 'iv11-b2', 'iv11-c']) t.ok(await levelIs(id, 'NONE'))
+    for (const plugin of [a, b, data]) t.same([...new Set(plugin.asked)], ['/manage/health/readiness'])
+    t.equal((await pluginState(system, a))?.cmHandles, 2)
+    t.equal(own.asked.length, 0, 'the model plugin is not asked for its health')
+  })
+
+  t.test('HS-07 with complete: device levels are COMPLETE after the plugin is back', async (t) => {
+    const plugin = await startPlugin(t)
+    await register(plugin.address, ['hs07c-1', { cmHandle: 'hs07c-2', trustLevel: 'NONE' }])
+    plugin.health = down
+    await levelIs('hs07c-1', 'NONE')
+    await system.append([heartbeat('hs07c-1', 'NONE'), heartbeat('hs07c-2', 'COMPLETE')])
+    await system.settled()
+    t.equal(await level('hs07c-1'), 'NONE')
+    t.equal(await level('hs07c-2'), 'NONE')
+    plugin.health = up
+    t.ok(await levelIs('hs07c-1', 'COMPLETE'))
+    t.ok(await levelIs('hs07c-2', 'COMPLETE'))
+    const expected = ['hs07c-1 COMPLETE>NONE', 'hs07c-1 NONE>COMPLETE', 'hs07c-2 >NONE', 'hs07c-2 NONE>COMPLETE']
+    t.same(await noticesOf(system, 'hs07c-', expected.length), expected)
+  })
+
+  t.test('HS-06 a connection reset once is tried again, and a closed door is seen', async (t) => {
+    let resets = 0
+    const plugin = await startPlugin(t, (request, response) => {
+      if (plugin.asked.length % 2 === 1) {
+        resets++
+        request.socket.resetAndDestroy()
+      } else up(request, response)
+    })
+    await register(plugin.address, ['hs06'])
+    await until('twenty checks', () => resets >= 20, 60_000)
+    t.same(await system.notices('hs06'), [], 'no false NONE')
+    t.equal(await level('hs06'), 'COMPLETE')
+    plugin.health = up
+    plugin.refuse()
+    t.ok(await levelIs('hs06', 'NONE'))
+  })
+
+  t.test('a registration by a plugin known as down is a sign of life, with a notice for each change', async (t) => {
+    const plugin = await startPlugin(t, down)
+    await register(plugin.address, ['life-1', 'life-2'])
+    await levelIs('life-1', 'NONE')
+    await levelIs('life-2', 'NONE')
+    plugin.health = up
+    await register(plugin.address, ['life-3'])
+    for (const id of ['life-1', 'life-2', 'life-3']) t.ok(await levelIs(id, 'COMPLETE'))
+    const expected = ['life-1 COMPLETE>NONE', 'life-1 NONE>COMPLETE', 'life-2 COMPLETE>NONE', 'life-2 NONE>COMPLETE']
+    t.same(await noticesOf(system, 'life-', expected.length), expected)
+  })
+
+  t.test('two quick changes of a plugin give each handle its notices in order', async (t) => {
+    const plugin = await startPlugin(t)
+    const ids = Array.from({ length: 50 }, (_, i) => `quick-${i}`)
+    await register(plugin.address, ids)
+    for (const [health, wanted] of [
+      [down, 'NONE'],
+      [up, 'COMPLETE'],
+      [down, 'NONE'],
+    ] as const) {
+      plugin.health = health
+      await until(`the plugin is ${wanted}`, async () => (await pluginState(system, plugin))?.trustLevel === wanted)
+    }
+    await noticesOf(system, 'quick-', 0)
+    const notices = await until('the last notices', async () => {
+      const found = await noticesOf(system, 'quick-', 0)
+      return found.filter((notice) => notice.endsWith('>NONE')).length >= 50 && lastOf(found, ids, 'NONE') && found
+    })
+    for (const id of ids) {
+      const own = notices.filter((notice) => notice.startsWith(`${id} `)).map((notice) => notice.split(' ')[1])
+      for (const [i, change] of own.entries()) t.equal(change, i % 2 === 0 ? 'COMPLETE>NONE' : 'NONE>COMPLETE')
+      t.equal(own.length % 2, 1)
+    }
+  })
+
+  t.end()
+})
+
+/** Is the last notice of each handle one to `level`? */
+function lastOf(notices: readonly string[], ids: readonly string[], level: string): boolean {
+  return ids.every((id) =>
+    notices
+      .filter((notice) => notice.startsWith(`${id} `))
+      .at(-1)
+      ?.endsWith(`>${level}`),
+  )
+}
+
+/** Notices on handles whose id begins so, sorted by handle, at least `count`. */
+async function noticesOf(system: System, prefix: string, count: number): Promise<string[]> {
+  return until(`${count} notices of ${prefix}`, async () => {
+    const found = (await system.notices()).filter((notice) => notice.startsWith(prefix))
+    const handle = (notice: string): string => notice.split(' ')[0] ?? ''
+    return found.length >= count && found.sort((a, b) => (handle(a) < handle(b) ? -1 : handle(a) > handle(b) ? 1 : 0))
+  })
+}
+
+t.test('HS-07 device and plugin levels combined, with keep', async (t) => {
+  const system = await startSystem(t, { ...FAST, onDmiRestart: 'keep' })
+  const { level, levelIs, register } = system
+  const plugin = await startPlugin(t)
+  await register(plugin.address, ['dev-1', { cmHandle: 'dev-2', trustLevel: 'NONE' }])
+  plugin.health = down
+  await levelIs('dev-1', 'NONE')
+  await system.append([heartbeat('dev-1', 'NONE'), heartbeat('dev-2', 'COMPLETE')])
+  await system.settled()
+  t.same([await level('dev-1'), await level('dev-2')], ['NONE', 'NONE'])
+  plugin.health = up
+  t.ok(await levelIs('dev-2', 'COMPLETE'))
+  t.equal(await level('dev-1'), 'NONE')
+  await system.append([heartbeat('dev-1', 'COMPLETE')])
+  t.ok(await levelIs('dev-1', 'COMPLETE'))
+  t.equal(await level('dev-2'), 'COMPLETE')
+  const expected = ['dev-1 COMPLETE>NONE', 'dev-1 NONE>COMPLETE', 'dev-2 >NONE', 'dev-2 NONE>COMPLETE']
+  t.same(
+    await noticesOf(system, 'dev-', expected.length),
+    expected,
+    'effective changes only; the first of dev-2 is its registration',
+  )
+})
+
+t.test('HS-04 one plugin hangs, one is too slow, one goes down', async (t) => {
+  // 30 s and 2 s, ten times as fast.
+  const deadlineMs = 200
+  const periodMs = 2800
+  const values = { dmiHealthIntervalMs: periodMs + deadlineMs, dmiHealthDeadlineMs: deadlineMs }
+  const system = await startSystem(t, values)
+  const hang: Health = () => undefined
+  const slow: Health = (request, response) => {
+    const timer = setTimeout(() => up(request, response), 2900)
+    response.once('close', () => clearTimeout(timer))
+  }
+  const healths = [hang, slow, ...Array.from({ length: 18 }, () => up)]
+  const plugins = await Promise.all(healths.map((health) => startPlugin(t, health)))
+  for (const [i, { address }] of plugins.entries()) await system.register(address, [`hs04-${i + 1}`])
+  await until('each is checked once', () => plugins.every(({ asked }) => asked.length >= 1))
+  plugins[2]!.health = down
+  const rounds = 5
+  await until('each is checked more', () => plugins.every(({ asked }) => asked.length > rounds))
+  for (const i of [1, 2, 3]) t.ok(await system.levelIs(`hs04-${i}`, 'NONE'))
+  for (let i = 4; i <= 20; i++) t.equal(await system.level(`hs04-${i}`), 'COMPLETE')
+  t.same(await system.notices('hs04-3'), ['hs04-3 COMPLETE>NONE'])
+  for (const [i, { askedAt, mostAtOnce }] of plugins.entries()) {
+    t.equal(mostAtOnce.requests, 1, `checks of plugin ${i + 1} do not overlap`)
+    const meanMs = (askedAt[rounds]! - askedAt[0]!) / rounds
+    t.ok(meanMs > 0.9 * periodMs && meanMs < 1.1 * periodMs, `plugin ${i + 1} is checked each period: ${meanMs} ms`)
+  }
+})
+
+t.test('ME-04 health bodies that nobody reads', async (t) => {
+  const system = await startSystem(t, FAST)
+  const body = Buffer.alloc(200 * 1024, 'x')
+  const large: Health = (_request, response) => void response.writeHead(503).end(body)
+  const plugins = await Promise.all(Array.from({ length: 50 }, () => startPlugin(t, large)))
+  for (const [i, { address }] of plugins.entries()) await system.register(address, [`me04-${i}`])
+  const checked = (): number => plugins.reduce((sum, { asked }) => sum + asked.length, 0)
+  await until('all warmed up', () => checked() >= 500)
+  const memoryBefore = process.memoryUsage.rss()
+  await until('many checks', () => checked() >= 2000, 60_000)
+  const growth = process.memoryUsage.rss() - memoryBefore
+  for (const { mostAtOnce } of plugins) t.ok(mostAtOnce.connections <= 2)
+  t.ok(growth < 3 * 30 * 1024 * 1024, `resident memory grew by ${growth} bytes`)
+})
