@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import t from 'tap'
+import { StoreError } from '../../state-stores/errors.js'
 import { countingProcessor } from '../counting-processor.js'
 import { openEmbeddedLogAt } from '../log/embedded/embedded-log.js'
 import { partitionOf } from '../partitioner.js'
 import { taskSteps } from '../task/environment.js'
 import { TopologyTestDriver } from '../test-driver.js'
 import type { CountingModel } from './counting-model.js'
-import { checkRun, CountingRun, stopAt } from './counting-run.js'
+import { checkRun, CountingRun, inputRecord, stopAt } from './counting-run.js'
 import type { Action } from './counting-run.js'
 
 const PARTITIONS = 3
@@ -17,6 +18,8 @@ type Accident =
   | { readonly kind: 'crash' | 'loseDisk' | 'stop' }
   /** The input's position is set back: all of it is delivered once more. */
   | { readonly kind: 'redeliver'; readonly partition: number }
+  /** From the nth write on the log refuses all, until the next action or accident. */
+  | { readonly kind: 'logFails'; readonly nth: number; readonly values: readonly string[]; readonly partition: number }
   /** Dies when it comes there for the nth time from now on, or where it then is. */
   | {
       readonly kind: 'stopAt'
@@ -47,11 +50,8 @@ const action: fc.Arbitrary<Action> = fc.oneof(
   },
   {
     weight: 1,
-    arbitrary: fc.record({
-      kind: fc.constant('command' as const),
-      id: fc.nat({ max: 5 }).map((id) => `command-${id}`),
-      key: fc.constantFrom('p', 'q'),
-      mode: fc.constantFrom('', 'send'),
+    arbitrary: fc.nat({ max: 5 }).map((n): Action => {
+      return { kind: 'command', id: `command-${n}`, key: n % 2 === 0 ? 'p' : 'q', mode: n % 3 === 0 ? 'send' : '' }
     }),
   },
   {
@@ -62,6 +62,12 @@ const action: fc.Arbitrary<Action> = fc.oneof(
 const accident: fc.Arbitrary<Accident> = fc.oneof(
   fc.constantFrom('crash', 'loseDisk', 'stop').map((kind) => ({ kind })),
   fc.record({ kind: fc.constant('redeliver' as const), partition }),
+  fc.record({
+    kind: fc.constant('logFails' as const),
+    nth: fc.nat({ max: 6 }),
+    values: fc.array(value, { minLength: 1, maxLength: 8 }),
+    partition,
+  }),
   fc.record({
     kind: fc.constant('stopAt' as const),
     step: fc.constantFrom(...taskSteps),
@@ -99,27 +105,55 @@ async function rewind(driver: TopologyTestDriver, partition: number): Promise<vo
   await log.close()
 }
 
-async function befall(run: CountingRun, accident: Accident): Promise<void> {
-  const { driver } = run
-  if (accident.kind !== 'stopAt' && accident.kind !== 'stop') driver.probe = undefined
-  switch (accident.kind) {
-    case 'crash':
-      return run.restart()
-    case 'loseDisk':
-      return run.restart(() => {
-        for (const name of driver.taskStores) driver.stores.destroy(name)
-      })
-    case 'redeliver':
-      return run.restart(() => rewind(driver, accident.partition))
-    case 'stop':
-      // A stop under a task that never goes on would wait for ever.
-      if (driver.probe !== undefined) return run.restart()
-      await driver.stop()
-      await driver.start()
-      return run.repeatCommands()
-    case 'stopAt':
-      driver.probe = stopAt(accident.step, accident.partition, accident.nth).probe
-      return undefined
+/** A run whose log can be made to refuse writes. */
+class TroubledRun extends CountingRun {
+  #writesLeft = Number.POSITIVE_INFINITY
+
+  constructor(driver: TopologyTestDriver) {
+    super(driver)
+    const refused = new StoreError('STORE_WRITE_FAILED', 'no space left on device')
+    driver.wrapStore = (name, store) =>
+      name !== 'log'
+        ? store
+        : { ...store, write: (...given) => (--this.#writesLeft < 0 ? Promise.reject(refused) : store.write(...given)) }
+  }
+
+  async act(step: Action | Accident): Promise<void> {
+    const { driver } = this
+    // What waits for the log may be overtaken by the end of the process, so no time goes by here.
+    this.#writesLeft = Number.POSITIVE_INFINITY
+    switch (step.kind) {
+      case 'records':
+      case 'command':
+      case 'advance':
+        return this.do(step)
+      case 'crash':
+        return this.#restart()
+      case 'loseDisk':
+        return this.#restart(() => {
+          for (const name of driver.taskStores) driver.stores.destroy(name)
+        })
+      case 'redeliver':
+        return this.#restart(() => rewind(driver, step.partition))
+      case 'stop':
+        // A stop under a task that never goes on would wait for ever.
+        if (driver.probe !== undefined) return this.#restart()
+        await driver.stop()
+        await driver.start()
+        return this.repeatCommands()
+      case 'stopAt':
+        driver.probe = stopAt(step.step, step.partition, step.nth).probe
+        return undefined
+      case 'logFails':
+        await driver.log.append('count-me', step.partition, step.values.map(inputRecord))
+        this.#writesLeft = step.nth
+        return driver.settle()
+    }
+  }
+
+  async #restart(meanwhile?: () => void | Promise<void>): Promise<void> {
+    this.driver.probe = undefined
+    await this.restart(meanwhile)
   }
 }
 
@@ -138,7 +172,7 @@ function expectedTotals(actions: readonly (Action | Accident)[]): Map<string, nu
     if (mode === 'request') add(`${key}-echo`, partitionOf(key, PARTITIONS))
   }
   for (const action of actions) {
-    if (action.kind === 'records') {
+    if (action.kind === 'records' || action.kind === 'logFails') {
       for (const [key = '', mode = ''] of action.values.map((value) => value.split(':'))) {
         if (key >= 'a' && key <= 'f') count(key, mode)
       }
@@ -166,14 +200,10 @@ const sorted = (totals: ReadonlyMap<string, number>): [string, number][] =>
 t.test('whatever befalls the process, stores and outputs are those of the journal, and totals are exact', async () => {
   const property = fc.asyncProperty(story, settings, async (actions, application) => {
     const driver = new TopologyTestDriver({ processors: [countingProcessor], partitions: PARTITIONS, application })
-    const run = new CountingRun(driver)
+    const run = new TroubledRun(driver)
     await driver.start()
-    for (const step of actions) {
-      if (step.kind === 'records' || step.kind === 'command' || step.kind === 'advance') await run.do(step)
-      else await befall(run, step)
-    }
-    driver.probe = undefined
-    await run.restart()
+    for (const step of actions) await run.act(step)
+    await run.act({ kind: 'crash' })
     await run.finish()
     const models = await checkRun(run)
     assert.deepEqual(sorted(totalsOf(models)), sorted(expectedTotals(actions)))
