@@ -12,7 +12,7 @@ const drivers = [
   { names: ['rocksdb'], home: 'state-stores' },
   { names: ['@kafkajs/confluent-schema-registry'], home: 'schemas' },
   { names: ['fastify', '@fastify/swagger'], home: 'api' },
-  { names: ['kafkajs'], home: undefined },
+  { names: ['kafkajs'], home: 'topology/log/kafka' },
 ]
 
 const purity = {
@@ -22,11 +22,11 @@ const purity = {
 }
 const banned = (names, message) => names.map((name) => ({ name, message }))
 
-/** What the files of a folder must not import. */
-function importPatterns(folder) {
+/** What the files of a folder, or of a driver's home in it, must not import. */
+function importPatterns(folder, home = folder) {
   const above = folders.slice(folders.indexOf(folder) + 1)
   if (folder === 'state-stores') above.push('schemas')
-  const foreign = drivers.filter(({ home }) => home !== folder).flatMap(({ names }) => names)
+  const foreign = drivers.filter((driver) => driver.home !== home).flatMap(({ names }) => names)
   return [
     { group: foreign.map((name) => `/${name}`), message: 'a driver is imported in the one folder that wraps it' },
     ...(above.length === 0 ? [] : [{ group: above.map((name) => `**/${name}/**`), message: direction }]),
@@ -58,6 +58,10 @@ export default tseslint.config(
     files: [`${folder}/**/*.ts`],
     rules: { 'no-restricted-imports': ['error', { patterns: importPatterns(folder) }] },
   })),
+  {
+    files: ['topology/log/kafka/**/*.ts'],
+    rules: { 'no-restricted-imports': ['error', { patterns: importPatterns('topology', 'topology/log/kafka') }] },
+  },
   {
     // A fold reads no clock, no chance, no network, no file: the same journal gives the same state, byte for byte.
     files: ['processors/**/*.ts'],

@@ -12,6 +12,9 @@ export const logErrors = {
   OFFSET_OUT_OF_RANGE: {
     action: 'The records before the log start were deleted by retention: start there and report the gap.',
   },
+  CODEC_UNSUPPORTED: {
+    action: 'Let the producers of this topic use no compression or one that the support table names; then start anew.',
+  },
   RECORD_TOO_LARGE: { action: 'Send smaller records, or dead-letter this one in short form.' },
   WRITER_FENCED: {
     action: 'Another instance owns this task by now. This one stops it and rejoins; nothing was written.',

@@ -1,0 +1,139 @@
+import type { Clock } from '../../../../common/clock.js'
+import { sleep } from '../../../../common/clock.js'
+import { ensureError } from '../../../../common/errors.js'
+import type { GroupListener, RecordBatch, TopicPartition } from '../../log.js'
+import { takeBounded } from '../partition-reader.js'
+
+const firstBackoffMs = 100
+const longestBackoffMs = 5_000
+
+export interface DeliveryOptions {
+  readonly listener: GroupListener
+  readonly clock: Clock
+  readonly maxRecords: number
+  readonly maxBytes: number
+  /** Called when `wanted` may have changed from undefined. */
+  readonly onWanted: () => void
+}
+
+/**
+ * Brings the records of one assigned partition to a listener, batch by batch, until it is stopped. What was fetched ahead
+ * waits here: the partition is fetched further when that is at most being handled.
+ */
+export class Delivery {
+  readonly partition: TopicPartition
+  readonly #options: DeliveryOptions
+  readonly #stopping = new AbortController()
+  #ahead: RecordBatch | undefined
+  #fetchAt = 0
+  #isStarted = false
+  #rests = 0
+  #arrived: (() => void) | undefined
+  #resumed: Promise<void> | undefined
+  #resume: (() => void) | undefined
+  /** Resolves when no call of the listener for this partition is under way or to come; set by the member. */
+  done: Promise<void> = Promise.resolve()
+
+  constructor(partition: TopicPartition, options: DeliveryOptions) {
+    this.partition = partition
+    this.#options = options
+  }
+
+  get stopped(): AbortSignal {
+    return this.#stopping.signal
+  }
+
+  #isStopped(): boolean {
+    return this.stopped.aborted
+  }
+
+  /** Where to fetch next; undefined: enough is waiting. */
+  get wanted(): number | undefined {
+    const isResting = !this.#isStarted || this.stopped.aborted || this.#resumed !== undefined || this.#rests > 0
+    return isResting || this.#ahead !== undefined ? undefined : this.#fetchAt
+  }
+
+  /** What was fetched at `wanted`. A batch without records, as compaction or a transaction leaves it, is passed over. */
+  arrive(batch: RecordBatch): void {
+    this.#fetchAt = batch.next
+    if (batch.records.length === 0) return
+    this.#ahead = batch
+    this.#arrived?.()
+  }
+
+  /** Reading goes on at `to`: what lay between is gone. */
+  skip(to: number): void {
+    const { topic, partition } = this.partition
+    this.#options.listener.onGap({ topic, partition, from: this.#fetchAt, to })
+    this.#fetchAt = to
+  }
+
+  /** Nothing is wanted for a while. */
+  rest(restMs: number): void {
+    this.#rests++
+    void sleep(this.#options.clock, restMs, this.stopped).then(() => {
+      this.#rests--
+      this.#options.onWanted()
+    })
+  }
+
+  stop(): void {
+    this.#stopping.abort()
+    this.resume()
+    this.#arrived?.()
+  }
+
+  pause(): void {
+    this.#resumed ??= new Promise((resolve) => (this.#resume = resolve))
+  }
+
+  resume(): void {
+    this.#resume?.()
+    this.#resumed = this.#resume = undefined
+    this.#options.onWanted()
+  }
+
+  /** Never rejects: what goes wrong is told to the listener's `onError` and tried again after a pause. */
+  async run(from: number): Promise<void> {
+    const { maxRecords, maxBytes } = this.#options
+    this.#fetchAt = from
+    this.#isStarted = true
+    this.#options.onWanted()
+    while (!this.#isStopped()) {
+      const fetched = await this.#take()
+      for (let records = fetched?.records ?? []; fetched !== undefined && records.length > 0;) {
+        const part = takeBounded(records, maxRecords, maxBytes)
+        records = records.slice(part.length)
+        await this.#deliver({ ...fetched, records: part, next: records[0]?.offset ?? fetched.next })
+        if (this.#isStopped()) return
+        // To the back of the queue: other partitions, timers and sockets come first.
+        await new Promise((resolve) => setImmediate(resolve))
+      }
+    }
+  }
+
+  async #take(): Promise<RecordBatch | undefined> {
+    while (this.#ahead === undefined && !this.#isStopped()) {
+      await new Promise<void>((resolve) => (this.#arrived = resolve))
+    }
+    const batch = this.#ahead
+    this.#ahead = undefined
+    this.#options.onWanted()
+    return batch
+  }
+
+  async #deliver(batch: RecordBatch): Promise<void> {
+    const { listener, clock } = this.#options
+    for (let failures = 0; ;) {
+      await this.#resumed
+      if (this.#isStopped()) return
+      try {
+        await listener.onBatch(batch)
+        return
+      } catch (error) {
+        listener.onError(ensureError(error))
+        await sleep(clock, Math.min(longestBackoffMs, firstBackoffMs * 2 ** failures++), this.stopped)
+      }
+    }
+  }
+}

@@ -1,0 +1,216 @@
+import type { Clock } from '../../../../common/clock.js'
+import { sleep } from '../../../../common/clock.js'
+import { cut, ensureError } from '../../../../common/errors.js'
+import { LogError } from '../../errors.js'
+import type { GroupListener, GroupMember, GroupPosition, TopicPartition } from '../../log.js'
+import { Connection } from '../connection.js'
+import type { ConnectionOptions } from '../connection.js'
+import type { PartitionReader } from '../partition-reader.js'
+import { typeOf } from '../protocol/broker-error.js'
+import { isRetriable, pauseMs, retrying, unavailable } from '../retry.js'
+import type { TopicDirectory } from '../topic-directory.js'
+import { Delivery } from './delivery.js'
+import { Fetcher } from './fetcher.js'
+import { Membership } from './membership.js'
+
+/** The member does not hold the partition any more, by the group's word. */
+const lostTypes = new Set(['ILLEGAL_GENERATION', 'UNKNOWN_MEMBER_ID', 'FENCED_INSTANCE_ID'])
+const noPosition = '-1'
+const longestBackoffMs = 5_000
+
+export interface MemberContext {
+  readonly group: string
+  readonly topics: readonly string[]
+  readonly listener: GroupListener
+  readonly maxRecords: number
+  readonly maxBytes: number
+  readonly clock: Clock
+  readonly connectionOptions: ConnectionOptions
+  /** Shared by the whole log; for what does not wait. */
+  readonly shared: Connection
+  readonly directory: TopicDirectory
+  readonly reader: PartitionReader
+  readonly timeoutMs: number
+  readonly sessionTimeoutMs: number
+  readonly rebalanceTimeoutMs: number
+  readonly onFatal: (error: Error) => void
+  /** Errors: LOG_CLOSED. */
+  checkOpen(): void
+}
+
+/** A member of a group on Kafka: what it holds, and the deliveries of that. */
+export class KafkaGroupMember implements GroupMember {
+  readonly #context: MemberContext
+  readonly #connection: Connection
+  readonly #held = new Map<string, Delivery>()
+  readonly #fetcher: Fetcher
+  readonly #membership: Membership
+  #left: Promise<void> | undefined
+
+  constructor(context: MemberContext) {
+    const { directory, reader, clock, listener, maxBytes, onFatal } = context
+    const onError = (error: Error): void => listener.onError(error)
+    this.#context = context
+    this.#connection = new Connection(context.connectionOptions)
+    this.#fetcher = new Fetcher(
+      { connection: this.#connection, directory, reader, clock, maxBytes, onError, onFatal },
+      () => this.#held.values(),
+    )
+    this.#membership = new Membership({
+      ...context,
+      connection: this.#connection,
+      onError,
+      owned: () => this.assignment,
+      change: (assigned) => this.#change(assigned),
+    })
+  }
+
+  get assignment(): readonly TopicPartition[] {
+    return [...this.#held.values()].map(({ partition }) => partition)
+  }
+
+  start(): void {
+    this.#fetcher.start()
+    this.#membership.start()
+  }
+
+  async commit(at: TopicPartition, { offset, metadata }: GroupPosition): Promise<void> {
+    this.#context.checkOpen()
+    const { group, shared } = this.#context
+    const { topic, partition } = at
+    if (!this.#held.has(nameOf(at))) throw this.#fenced(at)
+    try {
+      await this.#retrying(async () => {
+        const { memberId, generationId } = this.#membership.identity
+        const coordinator = await shared.coordinator('group', group)
+        await coordinator.offsetCommit({
+          groupId: group,
+          memberId,
+          groupGenerationId: generationId,
+          topics: [{ topic, partitions: [{ partition, offset: String(offset), metadata }] }],
+        })
+      })
+    } catch (error) {
+      throw lostTypes.has(typeOf(error)) ? this.#fenced(at, error) : unavailable(error)
+    }
+  }
+
+  async committed({ topic, partition }: TopicPartition): Promise<GroupPosition | undefined> {
+    this.#context.checkOpen()
+    const { group, shared } = this.#context
+    const { responses } = await this.#retrying(async () => {
+      const coordinator = await shared.coordinator('group', group)
+      return coordinator.offsetFetch({ groupId: group, topics: [{ topic, partitions: [{ partition }] }] })
+    })
+    const found = responses[0]?.partitions[0]
+    if (found === undefined || found.offset === noPosition) return undefined
+    return { offset: Number(found.offset), metadata: found.metadata ?? '' }
+  }
+
+  pause(partition: TopicPartition): void {
+    this.#held.get(nameOf(partition))?.pause()
+  }
+
+  resume(partition: TopicPartition): void {
+    this.#held.get(nameOf(partition))?.resume()
+  }
+
+  leave(): Promise<void> {
+    this.#left ??= this.#leave()
+    return this.#left
+  }
+
+  async #leave(): Promise<void> {
+    await this.#membership.stop()
+    await this.#release([...this.#held.values()])
+    await this.#membership.leave()
+    await this.#fetcher.stop()
+    await this.#connection.close()
+  }
+
+  /** Lets go of what is not assigned, then takes what is new; whether anything was let go. */
+  async #change(assigned: readonly TopicPartition[]): Promise<boolean> {
+    const names = new Set(assigned.map(nameOf))
+    const going = [...this.#held].flatMap(([name, delivery]) => (names.has(name) ? [] : [delivery]))
+    await this.#release(going)
+    this.#take(assigned.filter((partition) => !this.#held.has(nameOf(partition))))
+    return going.length > 0
+  }
+
+  async #release(going: readonly Delivery[]): Promise<void> {
+    if (going.length === 0) return
+    const { listener } = this.#context
+    for (const delivery of going) delivery.stop()
+    await Promise.all(going.map(({ done }) => done))
+    try {
+      await listener.onRevoked(going.map(({ partition }) => partition))
+    } catch (error) {
+      listener.onError(ensureError(error))
+    }
+    for (const { partition } of going) this.#held.delete(nameOf(partition))
+  }
+
+  #take(partitions: readonly TopicPartition[]): void {
+    if (partitions.length === 0) return
+    const onWanted = (): void => this.#fetcher.wake()
+    const deliveries = partitions.map((partition) => new Delivery(partition, { ...this.#context, onWanted }))
+    for (const delivery of deliveries) this.#held.set(nameOf(delivery.partition), delivery)
+    const announced = this.#announce(deliveries)
+    for (const delivery of deliveries) {
+      delivery.done = announced.then(async (starts) => {
+        const from = starts.get(nameOf(delivery.partition))
+        if (from !== undefined) await delivery.run(from)
+      })
+    }
+  }
+
+  /** Where to start each partition; those that were taken away meanwhile are left out. */
+  async #announce(deliveries: readonly Delivery[]): Promise<Map<string, number>> {
+    const { listener, clock, reader } = this.#context
+    for (let failures = 1; ; failures++) {
+      const live = deliveries.filter(({ stopped }) => !stopped.aborted)
+      if (live.length === 0) return new Map()
+      try {
+        const answers = await listener.onAssigned(live.map(({ partition }) => partition))
+        const starts = new Map(answers.map((answer) => [nameOf(answer), answer.offset]))
+        const others = live.filter(({ partition }) => !starts.has(nameOf(partition)))
+        await Promise.all(
+          others.map(async ({ partition }) => {
+            const position = await this.committed(partition)
+            starts.set(nameOf(partition), position?.offset ?? (await reader.offsets(partition)).start)
+          }),
+        )
+        return starts
+      } catch (error) {
+        listener.onError(ensureError(error))
+        const pause = Math.min(longestBackoffMs, 100 * 2 ** (failures - 1))
+        await sleep(clock, pause, AbortSignal.any(live.map(({ stopped }) => stopped)))
+      }
+    }
+  }
+
+  /** A group that is about to hand out partitions takes no positions for a moment. */
+  async #retrying<T>(attempt: () => Promise<T>): Promise<T> {
+    const { clock, timeoutMs } = this.#context
+    const deadline = clock.monotonic() + timeoutMs
+    for (let failures = 1; ; failures++) {
+      try {
+        return await retrying({ clock, timeoutMs }, attempt)
+      } catch (error) {
+        if (typeOf(error) !== 'REBALANCE_IN_PROGRESS' || clock.monotonic() >= deadline) {
+          throw isRetriable(error) ? unavailable(error) : error
+        }
+        await sleep(clock, pauseMs(failures))
+      }
+    }
+  }
+
+  #fenced({ topic, partition }: TopicPartition, cause?: unknown): LogError {
+    const message = `partition ${partition} of topic ${cut(topic)} is not held by this member any more`
+    return new LogError('WRITER_FENCED', message, { details: { topic, partition }, cause })
+  }
+}
+
+function nameOf({ topic, partition }: TopicPartition): string {
+  return `${topic}/${partition}`
+}

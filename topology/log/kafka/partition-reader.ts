@@ -1,0 +1,108 @@
+import type { Clock } from '../../../common/clock.js'
+import { cut } from '../../../common/errors.js'
+import { LogError } from '../errors.js'
+import type { LogRecord, ReadOptions, RecordBatch, TopicPartition } from '../log.js'
+import type { Connection } from './connection.js'
+import { checkCode, typeOf } from './protocol/broker-error.js'
+import { decodeBatches } from './protocol/record-batch.js'
+import { fetchRequest } from './protocol/requests.js'
+import { isRetriable, retrying, unavailable } from './retry.js'
+import type { TopicDirectory } from './topic-directory.js'
+
+const readCommitted = 1
+const earliest = -2
+const latest = -1
+const none = -1
+const defaultMaxBytes = 1024 * 1024
+
+/** Asks for offsets and reads, without a group. Only committed records count: the end is where those end. */
+export class PartitionReader {
+  readonly #connection: Connection
+  readonly #directory: TopicDirectory
+  readonly #clock: Clock
+  readonly #timeoutMs: number
+
+  constructor(connection: Connection, directory: TopicDirectory, clock: Clock, timeoutMs: number) {
+    this.#connection = connection
+    this.#directory = directory
+    this.#clock = clock
+    this.#timeoutMs = timeoutMs
+  }
+
+  async offsets(at: TopicPartition): Promise<{ readonly start: number; readonly end: number }> {
+    const [start, end] = await Promise.all([this.#offset(at, earliest), this.#offset(at, latest)])
+    return { start, end }
+  }
+
+  async offsetForTime(at: TopicPartition, timestampMs: number): Promise<number> {
+    const offset = await this.#offset(at, Math.max(0, timestampMs))
+    return offset === none ? this.#offset(at, latest) : offset
+  }
+
+  async read(at: TopicPartition, offset: number, options: ReadOptions = {}): Promise<RecordBatch> {
+    const { topic, partition } = at
+    const { maxBytes = defaultMaxBytes, maxRecords = Infinity } = options
+    await this.#directory.checkPartition(at)
+    if (offset < 0) throw this.#outOfRange(at, offset)
+    return this.#atLeader(at, async (leader) => {
+      const request = fetchRequest([{ topic, partition, offset, maxBytes }], { maxWaitMs: 0, maxBytes })
+      const [fetched] = await this.#connection.send(leader, request)
+      if (fetched === undefined) throw new LogError('LOG_UNAVAILABLE', `no answer for topic ${cut(topic)}`)
+      try {
+        checkCode(fetched.errorCode)
+      } catch (error) {
+        throw typeOf(error) === 'OFFSET_OUT_OF_RANGE' ? this.#outOfRange(at, offset) : error
+      }
+      const { records, next } = await decodeBatches(fetched.bytes, offset, fetched.aborted)
+      const bounded = takeBounded(records, maxRecords, maxBytes)
+      const cutAt = records[bounded.length]?.offset
+      return { topic, partition, records: bounded, next: cutAt ?? next, end: fetched.lastStableOffset }
+    })
+  }
+
+  #offset(at: TopicPartition, timestamp: number): Promise<number> {
+    const { topic, partition } = at
+    return this.#atLeader(at, async (leader) => {
+      const broker = await this.#connection.broker(leader)
+      const { responses } = await broker.listOffsets({
+        isolationLevel: readCommitted,
+        topics: [{ topic, partitions: [{ partition, timestamp }] }],
+      })
+      return Number(responses[0]?.partitions[0]?.offset)
+    })
+  }
+
+  async #atLeader<T>(at: TopicPartition, ask: (leader: number) => Promise<T>): Promise<T> {
+    const onRetry = (): void => this.#directory.forget(at.topic)
+    try {
+      return await retrying({ clock: this.#clock, timeoutMs: this.#timeoutMs, onRetry }, async () =>
+        ask(await this.#directory.leader(at)),
+      )
+    } catch (error) {
+      throw isRetriable(error) ? unavailable(error) : error
+    }
+  }
+
+  #outOfRange({ topic, partition }: TopicPartition, offset: number): LogError {
+    const message = `offset ${offset} is not in partition ${partition} of topic ${cut(topic)}`
+    return new LogError('OFFSET_OUT_OF_RANGE', message, { details: { topic, partition, offset } })
+  }
+}
+
+/** The first records up to these bounds, at least one. */
+export function takeBounded(records: readonly LogRecord[], maxRecords: number, maxBytes: number): readonly LogRecord[] {
+  let bytes = 0
+  let count = 0
+  for (const record of records) {
+    bytes += bytesOf(record)
+    if (count > 0 && (count >= maxRecords || bytes > maxBytes)) break
+    count++
+  }
+  return count === records.length ? records : records.slice(0, count)
+}
+
+function bytesOf({ key, value, headers }: LogRecord): number {
+  let bytes = (key?.length ?? 0) + (value?.length ?? 0)
+  for (const [name, header] of headers) bytes += name.length + header.length
+  return bytes
+}
