@@ -43,7 +43,11 @@ t.test("the README's first session works when pasted", { skip }, async (t) => {
     printed += String(chunk)
     if (printed.includes('\n')) break
   }
-  const url = /ready at (\S+)/.exec(printed)?.[1] ?? ''
+  const url = /^Pulsefold is ready at (\S+)/.exec(printed)?.[1]
+  if (url === undefined) {
+    t.fail(`it did not start: ${printed}`)
+    return
+  }
 
   const [plugin, register, heartbeat, read, ...others] = commands().map((text) =>
     text.replaceAll('http://127.0.0.1:8080', url).replaceAll('8081', String(pluginPort)),
