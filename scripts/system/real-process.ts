@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { closeSync, openSync, readFileSync } from 'node:fs'
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Test } from 'tap'
@@ -44,18 +44,17 @@ export function spawnPulsefold(t: Test, folder: string, options: SpawnOptions = 
   const given = { dataDir: join(folder, 'data'), ...values }
   const flags = Object.entries(given).map(([name, value]) => `${flagOf(name as SettingName)}=${String(value)}`)
   const path = join(folder, `log-${++processes}`)
-  const fd = openSync(path, 'w')
+  const fd = openSync(path, 'w+')
   const child = spawn(process.execPath, ['--enable-source-maps', main, ...flags, ...(options.flags ?? [])], {
     env: { PATH: process.env['PATH'] },
     stdio: ['ignore', 'pipe', options.log === 'pipe' ? 'pipe' : fd],
   })
-  t.teardown(() => child.kill('SIGKILL'))
   let out = ''
   let piped = ''
   child.stderr?.on('data', (chunk: Buffer) => (piped += chunk.toString()))
   const ended = once(child, 'close').then(([code, signal]: unknown[]): Ended => {
+    const text = options.log === 'pipe' ? piped : textOf(fd)
     closeSync(fd)
-    const text = options.log === 'pipe' ? piped : readFileSync(path, 'utf8')
     const log = text.split('\n').filter((line) => line !== '')
     return {
       code: code as number | null,
@@ -78,6 +77,17 @@ export function spawnPulsefold(t: Test, folder: string, options: SpawnOptions = 
   ready.catch(() => undefined)
   let address = ''
   const client = clientOf(() => address)
-  t.teardown(() => client.close())
+  t.teardown(async () => {
+    client.close()
+    child.kill('SIGKILL')
+    await ended
+  })
   return { ...client, pid: child.pid ?? 0, kill: (signal) => void child.kill(signal), ended, ready }
+}
+
+/** From the descriptor, which outlives its folder. */
+function textOf(fd: number): string {
+  const bytes = Buffer.alloc(fstatSync(fd).size)
+  readSync(fd, bytes, 0, bytes.length, 0)
+  return bytes.toString()
 }
