@@ -33,13 +33,15 @@ export function tellProvenance(reply: FastifyReply, provenances: readonly Proven
 
 /** The highest position of each partition, by comma. */
 export function tellPositions(reply: FastifyReply, positions: readonly Position[]): void {
-  const highest = new Map<string, Position>()
+  const byTopic = new Map<string, Map<number, Position>>()
   for (const position of positions) {
-    const key = `${position.topic}/${position.partition}`
-    const known = highest.get(key)
-    if (known === undefined || known.offset < position.offset) highest.set(key, position)
+    const highest = byTopic.get(position.topic) ?? new Map<number, Position>()
+    byTopic.set(position.topic, highest)
+    const known = highest.get(position.partition)
+    if (known === undefined || known.offset < position.offset) highest.set(position.partition, position)
   }
-  if (highest.size > 0) void reply.header('x-pulsefold-position', [...highest.values()].map(positionText).join(','))
+  const texts = [...byTopic.values()].flatMap((highest) => [...highest.values()].map(positionText))
+  if (texts.length > 0) void reply.header('x-pulsefold-position', texts.join(','))
 }
 
 /** The result, or the refusal as an ApiError. */

@@ -65,7 +65,8 @@ export async function testSystem(
       const waiting = new Set<unknown>()
       const answer = server.app.inject(options).finally(() => waiting.clear())
       waiting.add(answer)
-      for (await driver.settle(); waiting.size > 0; await driver.settle()) await driver.clock.advance(10)
+      await driver.settle()
+      while (waiting.size > 0) await driver.advance(10)
       return answer
     },
   }

@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream'
+import { setImmediate } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import { recordsOf } from '../../schemas/cloudevents/http.js'
 import type { EventRecord } from '../../schemas/cloudevents/cloud-event.js'
@@ -20,6 +21,8 @@ interface Route {
 
 const MAX_BODY_BYTES = 32 * 1024 * 1024
 const MAX_BYTES_IN_FLIGHT = 2 * MAX_BODY_BYTES
+/** Events appended between two turns of the event loop. */
+const PORTION = 2000
 
 /**
  * POST /events: CloudEvents in binary, structured and batch mode. 202 when all stand durably in the journal; nothing is
@@ -70,21 +73,38 @@ function rejection(faults: readonly Fault[]): ApiError {
   return new ApiError(others.length === 0 ? kind : 'EVENTS_REJECTED', message, { faults })
 }
 
-/** Each domain's events in one append, all positions in the order of the request. */
+/** In portions, so that the event loop is not held; those of one domain stand in the journal in the order of the request. */
 async function ingestAll(api: Api, events: readonly DecodedEvent[]): Promise<readonly Position[]> {
-  const positions: Position[] = []
-  for (const domain of new Set(events.map((event) => event.domain))) {
-    const places = [...events.keys()].filter((place) => events[place]?.domain === domain)
-    const ingested = await api.streams.ingest(
-      domain,
-      places.flatMap((place) => events[place]?.event ?? []),
-    )
-    for (const [i, place] of places.entries()) {
-      const at = ingested[i]
-      if (at !== undefined) positions[place] = { topic: at.topic, partition: at.partition, offset: at.offset }
-    }
+  const appended: Promise<readonly Position[]>[] = []
+  for (let start = 0; start < events.length; start += PORTION) {
+    if (start > 0) await setImmediate()
+    appended.push(ingestPortion(api, events.slice(start, start + PORTION)))
   }
+  return (await Promise.all(appended)).flat()
+}
+
+async function ingestPortion(api: Api, events: readonly DecodedEvent[]): Promise<readonly Position[]> {
+  const positions: Position[] = []
+  await Promise.all(
+    [...placesByDomain(events)].map(async ([domain, places]) => {
+      const ofDomain = places.flatMap((place) => events[place]?.event ?? [])
+      const ingested = await api.streams.ingest(domain, ofDomain)
+      for (const [i, { topic, partition, offset }] of ingested.entries()) {
+        positions[places[i] ?? 0] = { topic, partition, offset }
+      }
+    }),
+  )
   return positions
+}
+
+function placesByDomain(events: readonly DecodedEvent[]): ReadonlyMap<string, readonly number[]> {
+  const places = new Map<string, number[]>()
+  for (const [place, { domain }] of events.entries()) {
+    const known = places.get(domain)
+    if (known === undefined) places.set(domain, [place])
+    else known.push(place)
+  }
+  return places
 }
 
 const event = { type: 'object', additionalProperties: true }

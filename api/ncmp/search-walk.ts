@@ -26,7 +26,7 @@ export interface SearchWalk {
 export interface SearchPart extends SearchPage, Provenance {}
 
 /** Hits asked of all partitions together in one round: bounds memory and the time that the event loop is held. */
-const HITS_A_ROUND = { id: 120_000, alternateId: 120_000, view: 1_200 } as const
+const HITS_A_ROUND = { id: 120_000, alternateId: 120_000, view: 2_400 } as const
 
 /**
  * Hits in rounds over all partitions side by side, in key order in each; what matches all the time comes exactly once. The

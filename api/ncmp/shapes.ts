@@ -1,7 +1,7 @@
 import { upstreamTime } from '../../schemas/trust-level/upstream-time.js'
 import type { CmHandleView, TrustEvidence } from '../../processors/trust-level/views.js'
 
-/** Upstream's JSON shapes; members that are null there are left out. (trust levels, section 1.4) */
+/** Upstream's JSON shapes; members that are undefined are left out of the JSON. (trust levels, section 1.4) */
 
 export interface CompositeState {
   readonly cmHandleState: 'READY'
@@ -23,8 +23,8 @@ export function compositeState(view: CmHandleView): CompositeState {
 export function restOutputCmHandle(view: CmHandleView, withAdditionalProperties = false): object {
   return {
     cmHandle: view.cmHandle,
-    ...publicProperties(view),
-    ...(withAdditionalProperties && { cmHandleProperties: view.additionalProperties }),
+    publicCmHandleProperties: [view.publicProperties],
+    cmHandleProperties: withAdditionalProperties ? view.additionalProperties : undefined,
     state: compositeState(view),
     trustLevel: view.trustLevel,
     moduleSetTag: view.moduleSetTag,
@@ -43,7 +43,7 @@ export function lightweightCmHandle(view: CmHandleView, withAdditionalProperties
     moduleSetTag: view.moduleSetTag,
     dataProducerIdentifier: view.dataProducerIdentifier,
     trustLevel: view.trustLevel,
-    ...(withAdditionalProperties && { dmiProperties: JSON.stringify(view.additionalProperties) }),
+    dmiProperties: withAdditionalProperties ? JSON.stringify(view.additionalProperties) : undefined,
   }
 }
 
