@@ -1,0 +1,31 @@
+import type { Figure } from './figure.js'
+import type { RowName } from './row-names.js'
+import { burst } from './rows/burst.js'
+import { memory } from './rows/memory.js'
+import { pluginDown } from './rows/plugin-down.js'
+import { raw } from './rows/raw.js'
+import { reads } from './rows/reads.js'
+import { registration } from './rows/registration.js'
+import { replayed } from './rows/replay.js'
+import { search } from './rows/search.js'
+import { steady } from './rows/steady.js'
+
+/** Measures one thing; `directory` is empty and its own. */
+export type Row = (directory: string) => Promise<readonly Figure[]>
+
+const rows: Readonly<Record<RowName, Row>> = {
+  raw,
+  burst,
+  steady,
+  'plugin-down': pluginDown,
+  search,
+  reads,
+  registration,
+  replay: replayed,
+  memory,
+}
+
+// The process that measures one row: `row-process.js <row> <directory>`; sends its figures to the parent.
+const [name, directory] = process.argv.slice(2) as [RowName, string]
+process.send?.(await rows[name](directory))
+process.disconnect()

@@ -1,0 +1,60 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { partitionOf } from '../../../topology/partitioner.js'
+import { startDmiPlugin } from '../../simulate/dmi-plugin.js'
+import { deviceIds, registerDevices } from '../devices.js'
+import { percentile } from '../figure.js'
+import type { Figure } from '../figure.js'
+import { HEARTBEAT_TOPIC, heartbeatRecord, PARTITIONS } from '../heartbeats.js'
+import type { HttpRequest } from '../http-caller-process.js'
+import { startHttpCaller } from '../http-caller.js'
+import { startService } from '../service.js'
+
+const DEVICES = 60_000
+const RATE_PER_S = 1000
+const READ_MS = 15_000
+/** Prime to the number of devices: reads jump over all of them. */
+const STEP = 7919
+
+/** Single reads over HTTP, one at a time, while heartbeats arrive. */
+export async function reads(directory: string): Promise<readonly Figure[]> {
+  const service = await startService(directory)
+  const { application } = service
+  const plugin = await startDmiPlugin()
+  const caller = startHttpCaller(service.url)
+  const ids = deviceIds(DEVICES)
+  await registerDevices(caller, plugin.address, ids)
+
+  let isReading = true
+  async function sendHeartbeats(): Promise<number> {
+    const started = performance.now()
+    const sending: Promise<unknown>[] = []
+    while (isReading) {
+      const due = Math.floor(((performance.now() - started) * RATE_PER_S) / 1000)
+      while (sending.length < due) {
+        const cmHandle = ids[sending.length % DEVICES] ?? ''
+        const record = heartbeatRecord({ cmHandle, trustLevel: 'NONE' }, Date.now())
+        sending.push(application.log.append(HEARTBEAT_TOPIC, partitionOf(cmHandle, PARTITIONS), [record]))
+      }
+      await pause(1)
+    }
+    await Promise.all(sending)
+    return (sending.length / (performance.now() - started)) * 1000
+  }
+  const requests = ids.map((_, at): HttpRequest => ({
+    method: 'GET',
+    path: `/ncmp/v1/ch/${ids[(at * STEP) % DEVICES] ?? ''}`,
+  }))
+  await caller.send(requests.slice(0, 2000))
+  const sent = sendHeartbeats()
+  const { durationsMs } = await caller.send(requests.slice(0, 500), READ_MS)
+  isReading = false
+  const rate = await sent
+  caller.close()
+  await plugin.close()
+  await service.stop()
+  const compared = `${durationsMs.length} reads at ${rate.toFixed(0)} heartbeats a second`
+  return [
+    { what: 'a read over HTTP, p50', value: percentile(durationsMs, 0.5), unit: 'ms', compared },
+    { what: 'a read over HTTP, p99', value: percentile(durationsMs, 0.99), unit: 'ms', atMost: 2 },
+  ]
+}
