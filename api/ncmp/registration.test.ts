@@ -145,6 +145,7 @@ t.test('handles that fail are listed, the rest stands', async (t) => {
       { cmHandle: '' },
       { cmHandle: 'dev-6', alternateId: 'y'.repeat(2049) },
       { cmHandle: 'dev-7', alternateId: 'line\nbreak' },
+      { cmHandle: 'dev-8', cmHandleProperties: { big: 'x'.repeat(300_000) } },
     ],
     updatedCmHandles: [{ cmHandle: 'nobody' }, { cmHandle: 'a=b' }],
     removedCmHandles: ['gone', 'a/b'],
@@ -155,7 +156,7 @@ t.test('handles that fail are listed, the rest stands', async (t) => {
   const sorted = Object.fromEntries(
     Object.entries(body).map(([name, list]) => [name, list.sort((a, b) => (a.cmHandle < b.cmHandle ? -1 : 1))]),
   )
-  const alternateIdFault = (cmHandle: string, errorText: string): object => ({ cmHandle, errorCode: '108', errorText })
+  const unfit = (cmHandle: string, errorText: string): object => ({ cmHandle, errorCode: '108', errorText })
   t.strictSame(
     sorted,
     failures({
@@ -165,8 +166,9 @@ t.test('handles that fail are listed, the rest stands', async (t) => {
         exists('dev-1'),
         exists('dev-2'),
         exists('dev-3'),
-        alternateIdFault('dev-6', 'alternate id is longer than 2048 characters'),
-        alternateIdFault('dev-7', 'alternate id has control characters or is not Unicode text'),
+        unfit('dev-6', 'alternate id is longer than 2048 characters'),
+        unfit('dev-7', 'alternate id has control characters or is not Unicode text'),
+        unfit('dev-8', 'cm handle is larger than 262144 bytes'),
         invalidId('x'.repeat(256)),
       ],
       failedUpdatedCmHandles: [invalidId('a=b'), unknown('nobody')],

@@ -1,5 +1,6 @@
 import type { Clock } from '../../common/clock.js'
 import type { Log } from '../log/log.js'
+import { textBytes } from '../../common/text-bytes.js'
 import { OrderedQueue } from '../ordered-queue.js'
 import type { EventPosition } from '../processor.js'
 import type { BlockCodec } from './block-codec.js'
@@ -92,8 +93,8 @@ function sizeOf(entry: NewEntry): number {
     for (const [name, value] of entry.original.headers) bytes += name.length + value.length
   }
   for (const value of Object.values(entry.event.data)) {
-    if (Array.isArray(value)) bytes += value.length * 400
-    else if (typeof value === 'string') bytes += value.length
+    if (typeof value === 'string') bytes += value.length
+    else if (typeof value === 'object' && value !== null) bytes += textBytes(value)
   }
   return bytes
 }

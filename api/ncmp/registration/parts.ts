@@ -1,4 +1,5 @@
 import type { CmHandleCreation, CmHandleUpdate, CmHandleUpgrade } from '../../../schemas/trust-level/journal-events.js'
+import { textBytes } from '../../../common/text-bytes.js'
 import { partitionOf } from '../../../topology/partitioner.js'
 
 /** What one command at a partition of handles asks for. */
@@ -11,8 +12,8 @@ export interface HandlesPart {
 
 /** Handles in one command: bounds a journal record. */
 const HANDLES_A_PART = 200
-/** Characters in one command; a journal record has 1 MiB. */
-const CHARACTERS_A_PART = 200_000
+/** Bytes of text in one command; a journal record has 1 MiB. */
+const BYTES_A_PART = 256 * 1024
 
 /** The handles by partition, in parts that keep the order removed, created, updated, upgraded. */
 export function handleParts(handles: HandlesPart, partitions: number): ReadonlyMap<number, readonly HandlesPart[]> {
@@ -56,16 +57,16 @@ export function groupByPartition<Item>(
 export function inParts<Item>(items: readonly Item[]): readonly (readonly Item[])[] {
   const parts: Item[][] = []
   let part: Item[] = []
-  let characters = 0
+  let bytes = 0
   for (const item of items) {
-    const size = JSON.stringify(item).length
-    if (part.length > 0 && (part.length >= HANDLES_A_PART || characters + size > CHARACTERS_A_PART)) {
+    const size = textBytes(item)
+    if (part.length > 0 && (part.length >= HANDLES_A_PART || bytes + size > BYTES_A_PART)) {
       parts.push(part)
       part = []
-      characters = 0
+      bytes = 0
     }
     part.push(item)
-    characters += size
+    bytes += size
   }
   if (part.length > 0) parts.push(part)
   return parts

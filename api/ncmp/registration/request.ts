@@ -11,6 +11,7 @@ import type {
 import { TRUST_LEVELS } from '../../../schemas/trust-level/journal-events.js'
 import { cut } from '../../../common/errors.js'
 import type { PluginAddressPolicy } from '../../../common/plugin-address.js'
+import { textBytes } from '../../../common/text-bytes.js'
 import { ApiError } from '../../errors.js'
 import { isObject, scalarText } from '../json-values.js'
 import { alternateIdFault, cmHandleIdFault } from '../../../schemas/trust-level/references.js'
@@ -27,6 +28,9 @@ export interface RegistrationRequest {
   readonly upgraded: readonly CmHandleUpgrade[]
   readonly failures: Failures
 }
+
+/** With all its properties: it must fit a journal record, with others beside it. */
+const MAX_HANDLE_BYTES = 256 * 1024
 
 type Json = Readonly<Record<string, unknown>>
 
@@ -59,12 +63,18 @@ export function parseRegistration(body: unknown, policy: PluginAddressPolicy): R
     removed: removed.filter((cmHandle) => keepIf(idFailure(cmHandle), failures.removed)),
     created: created.filter((creation) =>
       keepIf(
-        idFailure(creation.cmHandle) ?? repeatFailure(creation, ids) ?? claimFailure(creation, createdClaims),
+        idFailure(creation.cmHandle) ??
+          sizeFailure(creation) ??
+          repeatFailure(creation, ids) ??
+          claimFailure(creation, createdClaims),
         failures.created,
       ),
     ),
     updated: updated.filter((update) =>
-      keepIf(idFailure(update.cmHandle) ?? claimFailure(update, updatedClaims), failures.updated),
+      keepIf(
+        idFailure(update.cmHandle) ?? sizeFailure(update) ?? claimFailure(update, updatedClaims),
+        failures.updated,
+      ),
     ),
     upgraded: upgraded.filter((upgrade) => keepIf(idFailure(upgrade.cmHandle), failures.upgraded)),
   }
@@ -77,6 +87,11 @@ function keepIf(fault: RegistrationFailure | null, failures: RegistrationFailure
 
 function idFailure(cmHandle: string): RegistrationFailure | null {
   return cmHandleIdFault(cmHandle) === null ? null : failure(cmHandle, '110')
+}
+
+function sizeFailure(handle: { readonly cmHandle: string }): RegistrationFailure | null {
+  if (textBytes(handle) <= MAX_HANDLE_BYTES) return null
+  return failure(handle.cmHandle, '108', `cm handle is larger than ${MAX_HANDLE_BYTES} bytes`)
 }
 
 function repeatFailure({ cmHandle }: CmHandleCreation, ids: Set<string>): RegistrationFailure | null {
