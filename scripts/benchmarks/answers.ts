@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { cmHandleQuery } from '../../processors/trust-level/index.js'
+import { trustLevelQueries } from '../../api/trust-level-queries.js'
 import type { CmHandleLookUp } from '../../processors/trust-level/views.js'
 import type { Application } from '../../topology/application.js'
 import type { NewRecord } from '../../topology/log/log.js'
@@ -10,7 +10,7 @@ export const NOTICES_TOPIC = 'ncmp-inventory-events'
 
 /** Reads one handle as an interactive query does. */
 export function reader(application: Application): (cmHandle: string) => Promise<CmHandleLookUp> {
-  const query = cmHandleQuery(application.journal(DOMAIN).topic)
+  const { cmHandle: query } = trustLevelQueries(application)
   return async (cmHandle) => {
     const answer = await application.query(DOMAIN, query, cmHandle, { cmHandle })
     if (!answer.ok) throw new Error(`${cmHandle}: ${answer.message}`)

@@ -1,4 +1,4 @@
-import { searchQuery } from '../../../processors/trust-level/index.js'
+import { trustLevelQueries } from '../../../api/trust-level-queries.js'
 import { startDmiPlugin } from '../../simulate/dmi-plugin.js'
 import { DOMAIN } from '../answers.js'
 import { deviceIds, registerDevices } from '../devices.js'
@@ -40,9 +40,10 @@ export async function search(directory: string): Promise<readonly Figure[]> {
   const idsMs = await medianOverHttp(idSearch, ID_SEARCHES)
   const objectsMs = await medianOverHttp(objectSearch, OBJECT_SEARCHES)
 
+  const { search: query } = trustLevelQueries(application)
   async function objects(trustLevels: boolean): Promise<number> {
     const started = performance.now()
-    const pages = await application.queryAll(DOMAIN, searchQuery, { conditions: [], fields: 'view', trustLevels })
+    const pages = await application.queryAll(DOMAIN, query, { conditions: [], fields: 'view', trustLevels })
     const ms = performance.now() - started
     const found = pages.reduce((sum, page) => sum + (page.ok ? page.result.views.length : 0), 0)
     if (found !== HANDLES) throw new Error(`${found} of ${HANDLES} handles found`)
