@@ -86,9 +86,9 @@ const drivers = [
   { name: 'rocksdb', home: 'state-stores' },
   { name: '@kafkajs/confluent-schema-registry', home: 'schemas' },
   { name: 'fastify', home: 'api' },
-  { name: 'kafkajs', home: 'nowhere yet' },
+  { name: 'kafkajs', home: 'topology/log/kafka' },
 ]
-for (const folder of folders) {
+for (const folder of [...folders, 'topology/log/kafka']) {
   t.test(`${folder} imports no driver that lives elsewhere`, async (t) => {
     const packages = await broken(
       `${folder}/y.test.ts`,
