@@ -3,7 +3,7 @@ import { HEARTBEAT_TYPES } from '../../schemas/trust-level/heartbeat-schema.js'
 import type { TrustLevelEvent } from '../../schemas/trust-level/journal-events.js'
 import { trustLevelEventSchemas } from '../../schemas/trust-level/journal-schemas.js'
 import type { SchemaRegistry } from '../../schemas/registry/schema-registry.js'
-import type { Deadline, Effector, Processor, Query, Reads } from '../../topology/processor.js'
+import type { Deadline, Effector, Processor, Reads } from '../../topology/processor.js'
 import {
   alternateIdQuestioned,
   alternateIdsClaimed,
@@ -55,7 +55,7 @@ export function trustLevel(options: TrustLevelOptions): Processor<TrustLevelEven
     ],
     outputs: settings.trustLevelNotices ? [inventoryEvents] : [],
     tables,
-    queries: Object.values(trustLevelQueries(journalTopic)) as Query[],
+    queries: Object.values(trustLevelQueries(journalTopic)),
     effectors,
     counters,
     settings,
