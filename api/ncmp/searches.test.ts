@@ -249,6 +249,19 @@ t.test('a search without all partitions is 503, never a part of the answer', asy
   }
 })
 
+t.test('a stream that fails half-way breaks off, so that no client takes it for the whole', async (t) => {
+  const api = await withHandles(t, 6000)
+  const url = await api.server.start()
+  let queries = 0
+  api.streams.hold = async () => {
+    if (++queries > 3) api.streams.queryFailure = 'notOwned'
+  }
+  const headers = { 'content-type': 'application/json' }
+  const answer = await fetch(`${url}/ncmp/v1/ch/searches`, { method: 'POST', headers, body: '{}' })
+  t.equal(answer.status, 200)
+  await t.rejects(answer.text(), { message: 'terminated' })
+})
+
 t.test('large answers are whole', async (t) => {
   const api = await withHandles(t, 5000)
   t.equal((await search(api, '/ncmp/v1/ch/searches')).json<unknown[]>().length, 5000)
