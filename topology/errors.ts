@@ -4,6 +4,9 @@ import type { ErrorTable } from '../common/errors.js'
 export const engineErrors = {
   ROW_NOT_DECLARED: { action: 'A mistake in the processor: declare the row in `reads` or `readsOfDeadline`.' },
   FOLD_FAILED: { action: 'A mistake in the processor: report it with the dead letter; the event changed nothing.' },
+  OUTPUT_TOO_LARGE: {
+    action: 'A mistake in the processor: it makes a record that no log takes. Make it smaller, or several of it.',
+  },
   BLOCK_UNREADABLE: {
     action: 'A journal record cannot be decoded. Check that nothing else writes to the journal topic.',
   },

@@ -48,6 +48,7 @@ export async function replay(options: ReplayOptions): Promise<Replayed> {
       partition: journal.partition,
       journal: journal.topic,
       rows,
+      codec,
       onConsequence: () => undefined,
       onCount: () => undefined,
     },

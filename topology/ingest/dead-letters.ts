@@ -1,4 +1,5 @@
 import { partitionOf } from '../partitioner.js'
+import { recordBytes } from './record-bytes.js'
 import { sendableHeaders } from './sendable-headers.js'
 import type { InputRecord } from '../processor.js'
 import type { Headers, NewRecord } from '../log/log.js'
@@ -27,7 +28,7 @@ const header = (name: string, value: string | number): readonly [string, Buffer]
  */
 export function deadLetterRecord(letter: DeadLetter, original: InputRecord): NewRecord {
   const { headers, dropped } = sendableHeaders(original.headers)
-  const size = sizeOf(original)
+  const size = recordBytes(original)
   const short = size > MAX_ORIGINAL_BYTES
   const errors: Headers = [
     header('__streams.errors.topic', letter.topic),
@@ -51,10 +52,4 @@ export function deadLetterRecord(letter: DeadLetter, original: InputRecord): New
 /** The dead-letter topic's partition: all about one source position in one place. */
 export function deadLetterPartition(letter: DeadLetter, partitions: number): number {
   return partitionOf(`${letter.topic}/${letter.partition}/${letter.offset}`, partitions)
-}
-
-function sizeOf(record: InputRecord): number {
-  let bytes = (record.key?.length ?? 0) + (record.value?.length ?? 0)
-  for (const [name, value] of record.headers) bytes += name.length + value.length
-  return bytes
 }

@@ -5,6 +5,7 @@ import type { LogRecord, RecordBatch } from '../log/log.js'
 import { partitionOf } from '../partitioner.js'
 import type { Decoded, Input, Processor } from '../processor.js'
 import type { DeadLetter } from './dead-letters.js'
+import { recordBytes } from './record-bytes.js'
 
 export interface IngestEnvironment {
   readonly clock: Clock
@@ -37,7 +38,7 @@ export async function ingest(environment: IngestEnvironment, route: Route, batch
   const byPartition = new Map<number, EventEntry[]>()
   const sent: Promise<unknown>[] = []
   for (const record of batch.records) {
-    const pending = isTooLarge(record) ? tooLarge : input.decode(record)
+    const pending = recordBytes(record) > MAX_RECORD_BYTES ? tooLarge : input.decode(record)
     const decoded = pending instanceof Promise ? await pending : pending
     environment.onDecoded(batch.topic, decoded.kind, decoded.kind === 'event' ? '' : reasonOf(decoded))
     if (decoded.kind === 'event') {
@@ -66,12 +67,6 @@ const tooLarge: Decoded = {
   kind: 'rejected',
   code: 'RECORD_TOO_LARGE',
   message: `the record is larger than ${MAX_RECORD_BYTES} bytes`,
-}
-
-function isTooLarge(record: LogRecord): boolean {
-  let bytes = (record.key?.length ?? 0) + (record.value?.length ?? 0)
-  for (const [name, value] of record.headers) bytes += name.length + value.length
-  return bytes > MAX_RECORD_BYTES
 }
 
 function reasonOf(decoded: Exclude<Decoded, { kind: 'event' }>): string {

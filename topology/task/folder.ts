@@ -1,21 +1,23 @@
 import { v5 as uuidV5 } from 'uuid'
 import { cut, ensureError } from '../../common/errors.js'
+import type { BlockCodec } from '../journal/block-codec.js'
 import type { EventEntry, JournalEntry, OwnerEntry, TimerEntry } from '../journal/entry.js'
 import type { NewRecord } from '../log/log.js'
 import type {
   DeadLetterProblem,
   EffectRequest,
   EventPosition,
-  FoldContext,
   IndexEntry,
   JournalEvent,
   OutputTopic,
   Processor,
   Reads,
+  RowReference,
   SourcePosition,
-  Table,
 } from '../processor.js'
+import { Context } from './fold-context.js'
 import type { RowStore, TableState } from './row-store.js'
+import { indexOf } from './row-scan.js'
 import { deadlineKey, engineTables } from './table-runtime.js'
 import type { AnswerRow, SourceRow } from './table-runtime.js'
 
@@ -51,6 +53,7 @@ export interface FolderOptions {
   /** Topic of the journal: part of every output's id. */
   readonly journal: string
   readonly rows: RowStore
+  readonly codec: BlockCodec
   onConsequence(consequence: Consequence): void
   onCount(counter: string, label: string): void
 }
@@ -62,6 +65,11 @@ export interface FoldState {
   epoch: number
   foldVersion: number
   settings: unknown
+}
+
+/** What an entry needs; `failure`: the processor could not say. */
+export interface FoldReads extends Reads {
+  readonly failure?: Error
 }
 
 /** Name space of output ids. */
@@ -98,31 +106,30 @@ export class Folder {
     this.#context = new Context(this, options)
   }
 
-  /** What must be loaded before `fold` of this entry. */
-  reads(entry: JournalEntry): Reads {
-    const { processor } = this.#options
-    switch (entry.kind) {
-      case 'owner':
-        return NO_READS
-      case 'timer': {
-        const deadline = { table: engineTables.deadlines as Table<unknown>, key: deadlineKey(entry.due, entry.id) }
-        if (entry.id.startsWith(ANSWER_DEADLINE)) return { rows: [deadline] }
-        const reads = processor.readsOfDeadline(entry)
-        return { ...reads, rows: [...reads.rows, deadline] }
-      }
-      case 'event': {
-        const reads = processor.reads(entry.event)
-        if (entry.commandId === undefined) return reads
-        return {
-          ...reads,
-          rows: [...reads.rows, { table: engineTables.answers, key: entry.commandId }],
-        }
-      }
+  /** What must be loaded before `fold` of this entry; or why the processor could not say. */
+  reads(entry: JournalEntry): FoldReads {
+    const own = ownRows(entry)
+    try {
+      const { rows, scan } = this.#declaredReads(entry)
+      for (const { table } of rows) this.#rows.state(table)
+      if (scan !== undefined) indexOf(this.#rows.state(scan.table), scan.index)
+      return { rows: own.length === 0 ? rows : [...rows, ...own], ...(scan && { scan }) }
+    } catch (thrown) {
+      return { rows: own, failure: ensureError(thrown) }
     }
   }
 
-  /** Folds one entry. A fold that throws changes nothing: the event goes to the dead letters. */
-  fold(entry: JournalEntry, position: EventPosition, timestamp: number, scanned: readonly IndexEntry[]): void {
+  /**
+   * Folds one entry. A fold that throws changes nothing: the event (or the deadline, which is then disarmed) goes to the dead
+   * letters. The same when what it needs could not be found out: `failure`.
+   */
+  fold(
+    entry: JournalEntry,
+    position: EventPosition,
+    timestamp: number,
+    scanned: readonly IndexEntry[],
+    failure?: Error,
+  ): void {
     if (timestamp > this.state.time) this.state.time = timestamp
     if (!this.#isNew(entry.source)) {
       this.#options.onCount('repeated', entry.kind)
@@ -133,23 +140,15 @@ export class Folder {
     this.#consequences.length = 0
     this.#context.begin(entry, position, scanned)
     try {
+      if (failure !== undefined) throw failure
       if (entry.kind === 'event') this.#foldEvent(entry)
       else if (entry.kind === 'timer') this.#foldTimer(entry)
       else this.#foldOwner(entry)
     } catch (thrown) {
       this.#rows.revert()
       this.#context.drop()
-      const error = ensureError(thrown)
       this.#consequences.length = 0
-      this.#consequences.push({ kind: 'failed', error, position })
-      if (entry.kind === 'event') {
-        const problem = { code: 'FOLD_FAILED', message: `${entry.event.type}: ${cut(error.message, 200)}` }
-        this.#consequences.push({ kind: 'deadLetter', problem, position })
-        if (entry.commandId !== undefined) {
-          const { commandId } = entry
-          this.#consequences.push({ kind: 'answer', commandId, answer: null, offset: position.offset, failed: true })
-        }
-      }
+      this.#fail(entry, position, ensureError(thrown))
     }
     // After the events own changes, so that one taken back is not taken again.
     this.#take(entry.source)
@@ -202,15 +201,40 @@ export class Folder {
   }
 
   #foldTimer(entry: TimerEntry): void {
+    const isArmed = this.#rows.get(this.#deadlines, deadlineKey(entry.due, entry.id)) !== undefined
+    // Still armed it is sent again.
+    if (isArmed && (entry.epoch < this.state.epoch || entry.due > this.state.time)) return
     this.push({ kind: 'fired', due: entry.due, id: entry.id })
-    if (entry.epoch < this.state.epoch || entry.due > this.state.time) return
-    if (this.#rows.get(this.#deadlines, deadlineKey(entry.due, entry.id)) === undefined) return
+    if (!isArmed) return
     this.disarm(entry.due, entry.id)
     if (entry.id.startsWith(ANSWER_DEADLINE)) {
       this.#rows.put(this.#answers, entry.id.slice(ANSWER_DEADLINE.length), undefined)
     } else {
       this.#options.processor.onDeadline({ due: entry.due, id: entry.id }, this.#context)
     }
+  }
+
+  #fail(entry: JournalEntry, position: EventPosition, error: Error): void {
+    this.push({ kind: 'failed', error, position })
+    if (entry.kind === 'owner') return
+    const what = entry.kind === 'event' ? entry.event.type : `deadline ${cut(entry.id)}`
+    const problem = { code: 'FOLD_FAILED', message: `${what}: ${cut(error.message, 200)}` }
+    this.push({ kind: 'deadLetter', problem, position })
+    if (entry.kind === 'timer') {
+      // It would fail for ever.
+      this.disarm(entry.due, entry.id)
+      this.push({ kind: 'fired', due: entry.due, id: entry.id })
+    } else if (entry.commandId !== undefined) {
+      const { commandId } = entry
+      this.push({ kind: 'answer', commandId, answer: null, offset: position.offset, failed: true })
+    }
+  }
+
+  #declaredReads(entry: JournalEntry): Reads {
+    const { processor } = this.#options
+    if (entry.kind === 'event') return processor.reads(entry.event)
+    if (entry.kind === 'timer' && !entry.id.startsWith(ANSWER_DEADLINE)) return processor.readsOfDeadline(entry)
+    return NO_READS
   }
 
   #foldOwner(entry: OwnerEntry): void {
@@ -248,142 +272,11 @@ export class Folder {
   }
 }
 
-/** The one context of a folder, reused for every event. */
-class Context implements FoldContext {
-  readonly #folder: Folder
-  readonly #options: FolderOptions
-  readonly #counts: [counter: string, label: string][] = []
-  #entry: JournalEntry | undefined
-  #outputs = 0
-  position: EventPosition = { offset: 0, index: 0 }
-  source: SourcePosition = { source: '', offset: 0, index: 0 }
-  scanned: readonly IndexEntry[] = []
-  readonly partition: number
-
-  constructor(folder: Folder, options: FolderOptions) {
-    this.#folder = folder
-    this.#options = options
-    this.partition = options.partition
+/** Rows of the engine's own that an entry may touch. */
+function ownRows(entry: JournalEntry): readonly RowReference[] {
+  if (entry.kind === 'timer') return [{ table: engineTables.deadlines, key: deadlineKey(entry.due, entry.id) }]
+  if (entry.kind === 'event' && entry.commandId !== undefined) {
+    return [{ table: engineTables.answers, key: entry.commandId }]
   }
-
-  begin(entry: JournalEntry, position: EventPosition, scanned: readonly IndexEntry[]): void {
-    this.#entry = entry
-    this.#outputs = 0
-    this.position = position
-    this.source = entry.source
-    this.scanned = scanned
-  }
-
-  drop(): void {
-    this.#counts.length = 0
-  }
-
-  reportCounts(): void {
-    for (const [counter, label] of this.#counts) this.#options.onCount(counter, label)
-    this.#counts.length = 0
-  }
-
-  get time(): number {
-    return this.#folder.state.time
-  }
-
-  get settings(): unknown {
-    return this.#folder.state.settings
-  }
-
-  get actor(): string | undefined {
-    return this.#entry?.kind === 'event' ? this.#entry.actor : undefined
-  }
-
-  get reason(): string | undefined {
-    return this.#entry?.kind === 'event' ? this.#entry.reason : undefined
-  }
-
-  get<Row>(table: Table<Row>, key: string): Row | undefined {
-    const { rows } = this.#options
-    return rows.get(rows.state(table), key) as Row | undefined
-  }
-
-  put<Row>(table: Table<Row>, key: string, row: Row): void {
-    const { rows } = this.#options
-    rows.put(rows.state(table), key, row)
-  }
-
-  delete(table: Table<unknown>, key: string): void {
-    const { rows } = this.#options
-    rows.put(rows.state(table), key, undefined)
-  }
-
-  resident<Row>(table: Table<Row>): Iterable<readonly [key: string, row: Row]> {
-    return residentRows(this.#options.rows.state(table)) as [string, Row][]
-  }
-
-  emit(
-    output: OutputTopic,
-    record: { key: string; value: string | Buffer; headers: readonly (readonly [string, string])[] },
-  ): void {
-    const headers: [string, Buffer][] = [
-      ['ce_specversion', Buffer.from('1.0')],
-      ['ce_id', Buffer.from(this.#folder.outputId(this.position, this.#outputs++))],
-      ['ce_time', Buffer.from(new Date(this.time).toISOString())],
-    ]
-    for (const [name, value] of record.headers) headers.push([name, Buffer.from(value)])
-    this.#folder.push({
-      kind: 'output',
-      output,
-      key: record.key,
-      record: { key: Buffer.from(record.key), value: Buffer.from(record.value), headers },
-    })
-  }
-
-  send(key: string, event: JournalEvent): void {
-    this.#folder.push({ kind: 'send', key, event, source: this.#nextSource() })
-  }
-
-  broadcast(event: JournalEvent): void {
-    this.#folder.push({ kind: 'send', key: null, event, source: this.#nextSource() })
-  }
-
-  deadLetter(problem: DeadLetterProblem): void {
-    this.#folder.push({ kind: 'deadLetter', problem, position: problem.position ?? this.position })
-  }
-
-  arm(dueMs: number, id: string): void {
-    this.#folder.arm(dueMs, id)
-  }
-
-  disarm(dueMs: number, id: string): void {
-    this.#folder.disarm(dueMs, id)
-  }
-
-  answer(value: unknown): void {
-    const entry = this.#entry
-    if (entry?.kind !== 'event' || entry.commandId === undefined) return
-    this.#folder.answer(entry.commandId, value, this.position.offset)
-  }
-
-  request(effect: EffectRequest): void {
-    this.#folder.request(effect)
-  }
-
-  withdraw(effectId: string): void {
-    this.#folder.settle(effectId)
-  }
-
-  count(counter: string, label = ''): void {
-    this.#counts.push([counter, label])
-  }
-
-  /** What a fold sends on is known by its place: a repeat of this fold sends the same again, and it is dropped there. */
-  #nextSource(): SourcePosition {
-    const { journal, partition } = this.#options
-    // The index orders what several events of one record, each with several outputs, send on.
-    const index = this.position.index * 4096 + this.#outputs++
-    return { source: `journal/${journal}/${partition}`, offset: this.position.offset, index }
-  }
-}
-
-/** A resident table's rows in key order. */
-export function residentRows(state: TableState): [key: string, row: unknown][] {
-  return [...(state.resident ?? [])].sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0))
+  return []
 }

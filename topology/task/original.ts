@@ -23,7 +23,9 @@ export async function findOriginal(
   if (position.offset < start) return lost()
   const [record] = (await log.read({ topic: journalTopic, partition }, position.offset, { maxRecords: 1 })).records
   const entry = record?.value == null ? undefined : codec.decode(record.value)[position.index]
-  if (record === undefined || entry?.kind !== 'event') return lost()
+  if (record === undefined || entry === undefined) return lost()
+  // A deadline has no original.
+  if (entry.kind !== 'event') return { letter: inJournal, original: NOTHING }
   if (entry.original !== undefined) {
     return { letter: inJournal, original: { ...entry.original, timestamp: record.timestamp } }
   }

@@ -1,5 +1,5 @@
 import type { IndexEntry, QueryReader, ScanRange, Table } from '../processor.js'
-import { residentRows } from './folder.js'
+import { residentRows } from './row-store.js'
 import { scanIndex, scanRows } from './row-scan.js'
 import type { Task } from './task.js'
 

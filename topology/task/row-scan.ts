@@ -4,6 +4,7 @@ import { EngineError } from '../errors.js'
 import type { IndexEntry, ScanRange } from '../processor.js'
 import { indexChanges } from './freeze.js'
 import type { RowStore, TableState } from './row-store.js'
+import type { IndexRuntime } from './table-runtime.js'
 
 /** Pages of a table's rows in key order, uncommitted ones included, as of this call. */
 export function scanRows(
@@ -30,9 +31,7 @@ export function scanIndex(
   range: ScanRange,
 ): AsyncIterable<readonly Required<IndexEntry>[]> {
   const { runtime } = state
-  const index = runtime.indexes.find((candidate) => candidate.name === indexName)
-  if (index === undefined)
-    throw new EngineError('ROW_NOT_DECLARED', `table ${runtime.table.name} has no index ${indexName}`)
+  const index = indexOf(state, indexName)
   const changes = new Map<string, Buffer | null>()
   for (const generation of [state.committing, state.current]) {
     for (const [key, { row, base }] of generation ?? []) {
@@ -44,6 +43,13 @@ export function scanIndex(
   }
   const pages = textsOver(store.store, sorted(changes), boundsOf(index.prefix, range))
   return mapPages(pages, ([key, value]) => ({ key: key.slice(1), value }))
+}
+
+/** Errors: ROW_NOT_DECLARED when the table has no such index. */
+export function indexOf({ runtime }: TableState, name: string): IndexRuntime {
+  const index = runtime.indexes.find((candidate) => candidate.name === name)
+  if (index === undefined) throw new EngineError('ROW_NOT_DECLARED', `table ${runtime.table.name} has no index ${name}`)
+  return index
 }
 
 function boundsOf(prefix: string, range: ScanRange): KeyRange {

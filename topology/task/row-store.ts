@@ -150,7 +150,7 @@ export class RowStore {
   /** Puts (or with undefined deletes) a row; `revert` takes back all since `beginEvent`. */
   put(state: TableState, key: string, row: unknown): void {
     // Encoded at once, so that a row which does not fit its schema fails the event that made it.
-    const bytes = row === undefined || !state.runtime.digested ? undefined : state.runtime.table.codec.encode(row)
+    const bytes = row === undefined || !state.runtime.foreign ? undefined : state.runtime.table.codec.encode(row)
     const dirty = state.current.get(key)
     this.#undo.push({ state, key, dirty, row: dirty?.row, bytes: dirty?.bytes, resident: state.resident?.get(key) })
     if (dirty === undefined) {
@@ -276,4 +276,9 @@ function notDeclared(state: TableState, key: string): EngineError {
 /** All keys that begin with a one-character prefix. */
 export function prefixRange(prefix: string): { gte: Buffer; lt: Buffer } {
   return { gte: Buffer.from(prefix), lt: Buffer.from(String.fromCharCode(prefix.charCodeAt(0) + 1)) }
+}
+
+/** A resident table's rows in key order. */
+export function residentRows(state: TableState): [key: string, row: unknown][] {
+  return [...(state.resident ?? [])].sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0))
 }

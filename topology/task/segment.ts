@@ -1,6 +1,7 @@
 import type { JournalEntry } from '../journal/entry.js'
-import type { EventPosition, IndexEntry, Reads } from '../processor.js'
-import type { Folder } from './folder.js'
+import { ensureError } from '../../common/errors.js'
+import type { EventPosition, IndexEntry } from '../processor.js'
+import type { Folder, FoldReads } from './folder.js'
 import { scanIndex } from './row-scan.js'
 import type { RowStore } from './row-store.js'
 
@@ -9,7 +10,7 @@ export interface FoldItem {
   readonly entry: JournalEntry
   readonly position: EventPosition
   readonly timestamp: number
-  readonly reads: Reads
+  readonly reads: FoldReads
 }
 
 /**
@@ -20,11 +21,20 @@ export async function foldSegment(rows: RowStore, folder: Folder, segment: reado
   const references = segment.flatMap(({ reads }) => reads.rows)
   const scan = segment[0]?.reads.scan
   const scanned: IndexEntry[] = []
+  let scanFailure: Error | undefined
   if (scan !== undefined) {
     for await (const page of scanIndex(rows, rows.state(scan.table), scan.index, scan.range)) scanned.push(...page)
-    references.push(...(scan.thenRows?.(scanned) ?? []))
+    try {
+      const led = scan.thenRows?.(scanned) ?? []
+      for (const { table } of led) rows.state(table)
+      references.push(...led)
+    } catch (thrown) {
+      scanFailure = ensureError(thrown)
+    }
   }
   await rows.load(references)
-  for (const { entry, position, timestamp } of segment) folder.fold(entry, position, timestamp, scanned)
+  for (const { entry, position, timestamp, reads } of segment) {
+    folder.fold(entry, position, timestamp, scanned, reads.failure ?? scanFailure)
+  }
   rows.endSegment()
 }

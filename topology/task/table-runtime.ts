@@ -16,6 +16,8 @@ export interface TableRuntime<Row = unknown> {
   readonly prefix: string
   readonly indexes: readonly IndexRuntime[]
   readonly digested: boolean
+  /** Rows hold what a processor made, which may not fit the codec. */
+  readonly foreign: boolean
 }
 
 export interface IndexRuntime {
@@ -66,6 +68,7 @@ export function tableRuntimes(tables: readonly Table<unknown>[]): readonly Table
     table,
     prefix: String.fromCharCode(TABLES + position),
     digested: !table.name.startsWith('$'),
+    foreign: table !== sources && table !== deadlines,
     indexes: Object.keys(table.indexes ?? {}).map((name) => ({ name, prefix: String.fromCharCode(nextIndex++) })),
   }))
 }

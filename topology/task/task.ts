@@ -237,6 +237,7 @@ export class Task {
         partition,
         journal: environment.journalTopic,
         rows,
+        codec: environment.codec,
         onConsequence: (consequence) => this.#consequences.push(consequence),
         onCount: (counter, label) => observer.onCount(counter, label),
       },

@@ -106,6 +106,7 @@ export class Timers {
     }
     if (due.length === 0) return
     for (const { due: at, id } of due) this.#sent.set(deadlineKey(at, id), clock.monotonic())
+    this.#nextDue = Math.min(this.#nextDue, now + RESEND_MS)
     const epoch = this.#options.epoch()
     await writer.append(due.map((deadline) => ({ kind: 'timer' as const, ...deadline, epoch })))
   }
