@@ -14,6 +14,8 @@ const earliest = -2
 const latest = -1
 const none = -1
 const defaultMaxBytes = 1024 * 1024
+/** A foreign batch may hold any number; so many are too few to overflow a caller's stack. */
+const defaultMaxRecords = 50_000
 
 /** Asks for offsets and reads, without a group. Only committed records count: the end is where those end. */
 export class PartitionReader {
@@ -41,7 +43,7 @@ export class PartitionReader {
 
   async read(at: TopicPartition, offset: number, options: ReadOptions = {}): Promise<RecordBatch> {
     const { topic, partition } = at
-    const { maxBytes = defaultMaxBytes, maxRecords = Infinity } = options
+    const { maxBytes = defaultMaxBytes, maxRecords = defaultMaxRecords } = options
     await this.#directory.checkPartition(at)
     if (offset < 0) throw this.#outOfRange(at, offset)
     return this.#atLeader(at, async (leader) => {
