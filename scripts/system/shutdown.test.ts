@@ -5,71 +5,11 @@ import type { ClientRequest, IncomingMessage } from 'node:http'
 import { connect } from 'node:net'
 import { dirname, join } from 'node:path'
 import t from 'tap'
-import { PLUGIN, startSystem } from './fixtures.js'
+import { PLUGIN } from './fixtures.js'
 import { spawnPulsefold } from './real-process.js'
 import { until } from './until.js'
 
 const ids = Array.from({ length: 500 }, (_, i) => `dev-${i}`)
-
-t.test('SH-03 queries while partitions are taken away and given back fifty times', async (t) => {
-  const system = await startSystem(t, { partitions: 6 })
-  await system.register(PLUGIN, ids)
-  const { application } = system.pulsefold()
-  const { log } = application
-  const topics = ['dmi-device-heartbeat', application.journal('trust-level').topic]
-  const wrong: string[] = []
-  const counts = { answered: 0, unavailable: 0 }
-  let isStopping = false
-  const lane = async (which: number): Promise<void> => {
-    for (let n = which; !isStopping; n++) {
-      const [id, isSearch] = [ids[n % ids.length]!, n % 5 === 0]
-      const path = isSearch ? '/ncmp/v1/ch/id-searches' : `/ncmp/v1/ch/${id}`
-      const { status, headers, text } = await system.ask(path, isSearch ? { body: {} } : {})
-      if (status === 200) {
-        counts.answered++
-        if (isSearch && (JSON.parse(text) as string[]).length !== ids.length) wrong.push(`a search found too few`)
-        if (!isSearch && !text.includes('"trustLevel":"COMPLETE"')) wrong.push(text)
-      } else if (status === 503 && headers['retry-after'] !== undefined) counts.unavailable++
-      else wrong.push(`${path}: ${status} ${text}`)
-    }
-  }
-  const lanes = Promise.all(
-    Array.from({ length: 8 }, async (_, which) =>
-      lane(which).catch((error: unknown) => {
-        if (!isStopping) wrong.push(String(error))
-      }),
-    ),
-  )
-  const live = (): number => application.tasks.filter(({ state }) => state === 'LIVE').length
-  for (let turn = 0; turn < 50; turn++) {
-    let assigned = 0
-    const other = await log.join({
-      group: 'pulsefold',
-      topics,
-      listener: {
-        onAssigned: async (partitions) => {
-          assigned += partitions.length
-          return []
-        },
-        onRevoked: () => Promise.resolve(),
-        onBatch: () => Promise.resolve(),
-        onGap: () => undefined,
-        onError: () => undefined,
-      },
-    })
-    await until('the other member has partitions', () => assigned > 0)
-    await other.leave()
-    await until('all partitions are back', () => live() === 6)
-  }
-  const before = counts.answered
-  await until('answers after the last turn', () => counts.answered > before + 50)
-  isStopping = true
-  await system.stop()
-  // What was on its way at the stop may have found the door closed.
-  await lanes
-  t.same(wrong, [])
-  t.ok(counts.answered > 50 && counts.unavailable > 0, JSON.stringify(counts))
-})
 
 t.test('SH-03 SIGTERM under look-ups and searches ends with 0', async (t) => {
   const running = spawnPulsefold(t, t.testdir())
@@ -206,36 +146,4 @@ t.test('SE-04 line breaks and terminal codes in ids, paths and the user agent', 
     t.not(parsed['msg'], 'admin login ok')
     t.notMatch(line, /[\u0000-\u001f\u007f-\u009f]/)
   }
-})
-
-t.test('SE-06 slow bodies and slow headers are ended, others are answered meanwhile', async (t) => {
-  const running = spawnPulsefold(t, t.testdir())
-  const { hostname, port } = new URL(await running.ready)
-  await running.register(PLUGIN, ids)
-  const slow = Array.from({ length: 120 }, (_, i) => {
-    const socket = connect(Number(port), hostname)
-    const head =
-      'POST /ncmp/v1/ch/searches HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 999\r\n\r\n'
-    socket.write(i % 2 === 0 ? head : 'GET /ncmp/v1/ch/dev-1 HTTP/1.1\r\nHos')
-    const drip = setInterval(() => i % 2 === 0 && socket.write(' '), 5000)
-    socket.on('error', () => undefined)
-    socket.on('close', () => clearInterval(drip))
-    socket.resume()
-    return socket
-  })
-  t.teardown(() => slow.forEach((socket) => socket.destroy()))
-  const latencies: number[] = []
-  await until(
-    'all slow ones are closed',
-    async () => {
-      const askedAt = performance.now()
-      if ((await running.level('dev-1')) !== 'COMPLETE') t.fail('a look-up in between')
-      latencies.push(performance.now() - askedAt)
-      return slow.every((socket) => socket.destroyed)
-    },
-    3 * 30_000,
-  )
-  latencies.sort((a, b) => a - b)
-  const p95 = latencies[Math.floor(latencies.length * 0.95)]!
-  t.ok(p95 < 3 * 100, `look-ups take ${p95} ms at p95`)
 })
