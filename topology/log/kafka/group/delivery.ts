@@ -47,6 +47,11 @@ export class Delivery {
     return this.stopped.aborted
   }
 
+  /** Whether it will want more as soon as its handler is done. */
+  get isFull(): boolean {
+    return this.#ahead !== undefined && !this.#isStopped() && this.#resumed === undefined
+  }
+
   /** Where to fetch next; undefined: enough is waiting. */
   get wanted(): number | undefined {
     const isResting = !this.#isStarted || this.stopped.aborted || this.#resumed !== undefined || this.#rests > 0

@@ -12,8 +12,10 @@ import { isRetriable, isStale, pauseMs } from '../retry.js'
 import type { TopicDirectory } from '../topic-directory.js'
 import type { Delivery } from './delivery.js'
 
-/** How long a broker may hold a fetch that finds nothing: a partition that wants more meanwhile waits as long. */
-const maxWaitMs = 100
+/** How long a broker may hold a fetch that finds nothing. */
+const idleWaitMs = 100
+/** The same while a partition is left out because its handler is busy: it waits as long when the handler is done. */
+const busyWaitMs = 10
 const refusedPauseMs = 300
 const maxRequestBytes = 16 * 1024 * 1024
 
@@ -80,7 +82,9 @@ export class Fetcher {
   /** Sends to each leader that is free what is wanted of it. */
   async #begin(): Promise<void> {
     const byLeader = new Map<number, Map<Delivery, number>>()
+    let maxWaitMs = idleWaitMs
     for (const delivery of this.#deliveries()) {
+      if (delivery.isFull) maxWaitMs = busyWaitMs
       const { wanted } = delivery
       if (wanted === undefined) continue
       const leader = await this.#context.directory.leader(delivery.partition)
@@ -90,7 +94,7 @@ export class Fetcher {
     }
     for (const [leader, wants] of byLeader) {
       this.#busy.add(leader)
-      const fetching = this.#fetch(leader, wants).finally(() => {
+      const fetching = this.#fetch(leader, wants, maxWaitMs).finally(() => {
         this.#busy.delete(leader)
         this.#underWay.delete(fetching)
       })
@@ -98,7 +102,7 @@ export class Fetcher {
     }
   }
 
-  async #fetch(leader: number, wants: ReadonlyMap<Delivery, number>): Promise<void> {
+  async #fetch(leader: number, wants: ReadonlyMap<Delivery, number>, maxWaitMs: number): Promise<void> {
     const { connection, clock, directory, maxBytes, onError } = this.#context
     const partitions = [...wants].map(([{ partition }, offset]): FetchPartition => ({ ...partition, offset, maxBytes }))
     try {
@@ -108,6 +112,8 @@ export class Fetcher {
         const found = fetched.find((each) => each.topic === topic && each.partition === partition)
         if (found !== undefined && !delivery.stopped.aborted) await this.#arrived(delivery, offset, found)
       }
+      // The handlers take what came, so that the next fetch asks for these partitions as well.
+      await new Promise((resolve) => setImmediate(resolve))
     } catch (error) {
       for (const { topic } of partitions) directory.forget(topic)
       if (!this.#stopping.signal.aborted) onError(ensureError(error))
