@@ -371,15 +371,13 @@ export class Application implements Streams {
         blockCacheBytes: Math.floor(stateCacheBytes / 4 / tasks),
       },
       journalWriter: (target) => this.#writer(domain, target),
-      sendOutput: (output, key, record) => {
-        observer.onOutput(output.topic)
-        return this.#topicWriters.append(output.topic, partitionOf(key, partitions), record)
-      },
+      sendOutput: ({ topic, partition: to }, record) => this.#topicWriters.append(topic, to, record),
       sendDeadLetter: (letter, original) => this.#sendDeadLetter(letter, original),
       onAnswer: (answer) => this.#commands.answered(answer),
       onFailed,
       observer: {
         onState: (state, reason) => observer.onTaskState(processor.name, partition, state, reason),
+        onOutput: (topic) => observer.onOutput(topic),
         onFolded: (entries) => observer.onFolded(processor.name, partition, entries),
         onCount: (counter, label) => observer.onCount(processor.name, counter, label),
         onCommit: (operations, durationMs) => observer.onCommit(processor.name, partition, operations, durationMs),

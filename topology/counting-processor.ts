@@ -39,6 +39,8 @@ export const totals: Table<{ total: number }> = {
 }
 
 export const countOutput = { topic: 'count-changes' }
+/** Told of events of mode `once`. */
+export const onceOutput = { topic: 'count-notices', once: true } as const
 
 export interface Counted extends JournalEvent {
   readonly type: 'Counted'
@@ -73,6 +75,7 @@ function evolve(event: Counted, context: FoldContext): void {
   context.put(totals, 'all', { total: (context.get(totals, 'all')?.total ?? 0) + 1 })
   context.count('counted', mode)
   context.emit(countOutput, { key, value: JSON.stringify({ key, count: row.count }), headers: [['ce_type', 'count']] })
+  if (mode === 'once') context.emit(onceOutput, { key, value: String(row.count), headers: [] })
   if (mode === 'timer') {
     const due = context.time + WAKE_AFTER_MS
     context.arm(due, `wake/${key}`)
@@ -120,7 +123,7 @@ export const countingProcessor: Processor<Counted> = {
       },
     },
   ],
-  outputs: [countOutput],
+  outputs: [countOutput, onceOutput],
   tables: [counts, totals],
   queries: [
     {

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { countingProcessor } from './counting-processor.js'
+import { countingProcessor, countOutput } from './counting-processor.js'
 import { describeJson, describeMermaid, describeText } from './describe.js'
 import type { Processor } from './processor.js'
 

@@ -16,6 +16,8 @@ export interface CountingModel {
   readonly counts: ReadonlyMap<string, CountRow>
   /** ce_id → value. */
   readonly outputs: ReadonlyMap<string, string>
+  /** As `outputs`, of the topic where each must appear once. */
+  readonly notices: ReadonlyMap<string, string>
   /** `topic/partition/offset code`. */
   readonly deadLetters: ReadonlySet<string>
   readonly answers: ReadonlyMap<string, unknown>
@@ -41,6 +43,7 @@ export function countingModel(
   let total = 0
   const taken = new Map<string, readonly [offset: number, index: number]>()
   const outputs = new Map<string, string>()
+  const notices = new Map<string, string>()
   const deadLetters = new Set<string>()
   const answers = new Map<string, unknown>()
   const armed = new Set<string>()
@@ -79,6 +82,9 @@ export function countingModel(
       uuidV5(`${journal}/${partition}/${offset}/${index}/0`, OUTPUT_IDS),
       JSON.stringify({ key, count: row.count }),
     )
+    if (mode === 'once') {
+      notices.set(uuidV5(`${journal}/${partition}/${offset}/${index}/1`, OUTPUT_IDS), String(row.count))
+    }
     if (mode === 'timer') {
       armed.add(`${time + WAKE_AFTER_MS} wake/${key}`)
       row.due = time + WAKE_AFTER_MS
@@ -137,6 +143,7 @@ export function countingModel(
   return {
     counts: rows,
     outputs,
+    notices,
     deadLetters,
     answers,
     armed,

@@ -99,6 +99,8 @@ export async function checkRun(run: CountingRun): Promise<CountingModel[]> {
   assert.deepEqual(await driver.digests(), Object.fromEntries(digests), 'digests')
   const outputs = sortedEntries(models.map((model) => model.outputs))
   assert.deepEqual(await outputsOf(driver), outputs, 'outputs, repeats left out')
+  const notices = sortedEntries(models.map((model) => model.notices))
+  assert.deepEqual(await noticesOf(driver), notices, 'outputs declared once, repeats not left out')
   const letters = [...(await deadLettersOf(driver))].filter((letter) => !letter.endsWith(' EMPTY'))
   assert.deepEqual(letters.sort(), models.flatMap((model) => [...model.deadLetters]).sort(), 'dead letters')
   for (const [id, answer] of run.answers) {
@@ -127,6 +129,17 @@ export async function outputsOf(driver: TopologyTestDriver): Promise<string[]> {
     outputs.set(id, text)
   }
   return sortedEntries([outputs])
+}
+
+/** `id value` of each record of the topic where none may repeat. */
+async function noticesOf(driver: TopologyTestDriver): Promise<string[]> {
+  const records = await driver.read('count-notices')
+  return records
+    .map(({ value, headers }) => {
+      const id = headers.find(([name]) => name === 'ce_id')?.[1].toString() ?? ''
+      return `${id} ${value?.toString() ?? ''}`
+    })
+    .sort()
 }
 
 /** `topic/partition/offset code`. */

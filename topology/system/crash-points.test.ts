@@ -9,17 +9,25 @@ const PARTITIONS = 3
 
 /** Every mode of the counting processor, over all partitions, with time going on between. */
 const workload: readonly Action[] = [
-  { kind: 'records', partition: 0, values: ['a', 'b', 'a:send', 'c:timer', '', 'skip'] },
+  { kind: 'records', partition: 0, values: ['a', 'b:once', 'a:send', 'c:timer', '', 'skip', 'o:once'] },
   { kind: 'records', partition: 1, values: ['a', 'd:broadcast', 'e:request', 'f:deadLetter'] },
   { kind: 'advance', ms: 150 },
   { kind: 'command', id: 'command-1', key: 'a', mode: '' },
   { kind: 'command', id: 'command-2', key: 'g', mode: 'send' },
   { kind: 'records', partition: 2, values: ['h:fail', 'b:request', 'i:timer', 'j:survey', 'k', 'k:delete', ''] },
   { kind: 'advance', ms: 1100 },
-  { kind: 'records', partition: 0, values: ['l:timer', 'l:cancel', 'a', 'b:broadcast', 'm:undeclared', 'e:request'] },
+  {
+    kind: 'records',
+    partition: 0,
+    values: ['l:timer', 'l:cancel', 'a:once', 'b:broadcast', 'o:once', 'm:undeclared', 'e:request'],
+  },
   { kind: 'command', id: 'command-3', key: 'd', mode: 'timer' },
   { kind: 'advance', ms: 1300 },
-  { kind: 'records', partition: 1, values: ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j:survey', 'k', 'l'] },
+  {
+    kind: 'records',
+    partition: 1,
+    values: ['a', 'b:once', 'c', 'd', 'e', 'f:once', 'g', 'h', 'i', 'j:survey', 'k', 'l'],
+  },
 ]
 
 const newDriver = (): TopologyTestDriver =>

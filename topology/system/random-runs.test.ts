@@ -36,7 +36,18 @@ type Accident =
 
 /** Keys whose totals do not depend on the order in which events of several inputs come. */
 const steadyKey = fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f')
-const steadyMode = fc.constantFrom('', '', '', 'send', 'broadcast', 'request', 'deadLetter', 'fail', 'undeclared')
+const steadyMode = fc.constantFrom(
+  '',
+  '',
+  'once',
+  'once',
+  'send',
+  'broadcast',
+  'request',
+  'deadLetter',
+  'fail',
+  'undeclared',
+)
 const otherKey = fc.constantFrom('x', 'y', 'z')
 const otherMode = fc.constantFrom('', 'delete', 'survey', 'timer', 'cancel')
 const value = fc.oneof(

@@ -3,8 +3,8 @@ import type { StoreProvider } from '../../state-stores/key-value-store.js'
 import type { DeadLetter } from '../ingest/dead-letters.js'
 import type { BlockCodec } from '../journal/block-codec.js'
 import type { JournalWriter } from '../journal/journal-writer.js'
-import type { Log, NewRecord } from '../log/log.js'
-import type { InputRecord, OutputTopic, Processor } from '../processor.js'
+import type { Log, NewRecord, TopicPartition } from '../log/log.js'
+import type { InputRecord, Processor } from '../processor.js'
 import type { RestoreProgress } from './restore.js'
 import type { TaskState } from './task-state.js'
 
@@ -53,8 +53,8 @@ export interface TaskEnvironment {
   readonly settings: TaskSettings
   /** Writer of a partition of the own journal. */
   readonly journalWriter: (partition: number) => JournalWriter
-  /** Sends to an output topic, in order; resolves when acknowledged. */
-  sendOutput(output: OutputTopic, key: string, record: NewRecord): Promise<unknown>
+  /** Appends to an output topic, in order; resolves when acknowledged. */
+  readonly sendOutput: (to: TopicPartition, record: NewRecord) => Promise<unknown>
   sendDeadLetter(letter: DeadLetter, original: InputRecord): Promise<unknown>
   onAnswer(answered: CommandAnswer): void
   /** The running task has failed for good. */
@@ -68,6 +68,7 @@ export interface TaskEnvironment {
 export interface TaskObserver {
   onState(state: TaskState, reason: string): void
   onFolded(entries: number): void
+  onOutput(topic: string): void
   onCount(counter: string, label: string): void
   onCommit(operations: number, durationMs: number): void
   onChangelog(records: number): void

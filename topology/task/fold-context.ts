@@ -99,7 +99,7 @@ export class Context implements FoldContext {
     for (const [name, value] of record.headers) headers.push([name, Buffer.from(value)])
     const made = { key: Buffer.from(record.key), value: Buffer.from(record.value), headers }
     checkSize(recordBytes(made), output.topic)
-    this.#folder.push({ kind: 'output', output, key: record.key, record: made })
+    this.#folder.push({ kind: 'output', output, key: record.key, record: made, offset: this.position.offset })
   }
 
   send(key: string, event: JournalEvent): void {

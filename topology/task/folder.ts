@@ -23,7 +23,14 @@ import type { AnswerRow, SourceRow } from './table-runtime.js'
 
 /** What folding makes besides rows, in order. The task sends it; a replay throws it away. */
 export type Consequence =
-  | { readonly kind: 'output'; readonly output: OutputTopic; readonly key: string; readonly record: NewRecord }
+  /** `offset`: of the journal record whose fold made it. */
+  | {
+      readonly kind: 'output'
+      readonly output: OutputTopic
+      readonly key: string
+      readonly record: NewRecord
+      readonly offset: number
+    }
   /** To one partition of the own journal, or to all. */
   | {
       readonly kind: 'send'

@@ -1,7 +1,7 @@
 import type { KeyValueStore, WriteOperation } from '../../state-stores/key-value-store.js'
 import type { Log, TopicPartition } from '../log/log.js'
 import { prefixRange } from './row-store.js'
-import { CHANGELOG_MARKER, LACKING } from './table-runtime.js'
+import { CHANGELOG_MARKER, LACKING, ONCE_OUTPUTS } from './table-runtime.js'
 
 /**
  * The keys that a task's changelog does not hold yet, in memory and in the store: each commit adds one row that lists the
@@ -70,6 +70,7 @@ export async function lackAll(store: KeyValueStore, log: Log, changelog: TopicPa
     const { records, next } = await log.read(changelog, offset)
     const keys = new Set(records.flatMap(({ key }) => (key === null ? [] : [key.toString()])))
     keys.delete(CHANGELOG_MARKER)
+    keys.delete(ONCE_OUTPUTS)
     if (keys.size > 0) await store.write([listOf(`changelog/${offset}`, [...keys])])
     offset = next
   }

@@ -7,6 +7,8 @@ import { commitKeys, parseCommit } from './commit-record.js'
 import type { CommitRecord } from './commit-record.js'
 import type { TaskEnvironment } from './environment.js'
 import { lackAll } from './lacking-keys.js'
+import { findOutputPosition } from './once-outputs.js'
+import type { OutputPosition } from './once-outputs.js'
 import { isEmpty, restoreFromChangelog } from './restore.js'
 
 /** A task's store and what it stands for. */
@@ -16,7 +18,12 @@ export interface OpenedStore {
   readonly digest: StoreDigest
   /** Journal offset that the changelog stands for, as far as known. */
   readonly changelogOffset: number
+  /** How far outputs declared `once` are out. */
+  readonly outputs: OutputPosition
 }
+
+/** A store, and from which offset of the changelog on there may be output positions beyond its commit. */
+type FoundStore = Omit<OpenedStore, 'outputs'> & { readonly outputsFrom: number }
 
 /** What the logs are now that a store or a marker must fit. */
 interface Logs {
@@ -48,7 +55,17 @@ export async function openTaskStore(environment: TaskEnvironment, signal: AbortS
       { details: { topic: journalTopic, partition, from: offset, to: logs.start } },
     )
   }
-  return opened
+  return { ...opened, outputs: await outputsOf(environment, opened, logs) }
+}
+
+/** Outputs before the commit are out; in the changelog stands how many more. */
+async function outputsOf(environment: TaskEnvironment, opened: FoundStore, logs: Logs): Promise<OutputPosition> {
+  const { log, changelogTopic, partition } = environment
+  const changelog = { topic: changelogTopic, partition }
+  const { offset, incarnation } = opened.commit
+  const committed = { offset, incarnation }
+  const found = await findOutputPosition(log, changelog, opened.outputsFrom, committed)
+  return found.offset > logs.end ? committed : found
 }
 
 async function logsOf({ log, journalTopic, changelogTopic, partition }: TaskEnvironment): Promise<Logs> {
@@ -80,14 +97,16 @@ function misfitOfStore(commit: CommitRecord, logs: Logs): string | undefined {
 }
 
 /** The store as an earlier life left it, when it can be gone on from. */
-async function openLocal(environment: TaskEnvironment, logs: Logs): Promise<OpenedStore | undefined> {
+async function openLocal(environment: TaskEnvironment, logs: Logs): Promise<FoundStore | undefined> {
   let store: KeyValueStore | undefined
   try {
     store = await openStore(environment)
     const found = parseCommit(...(await commitOf(store)))
     if (found !== undefined) {
       const wrong = misfitOfStore(found.commit, logs)
-      if (wrong === undefined) return { store, ...found, changelogOffset: -1 }
+      if (wrong === undefined) {
+        return { store, ...found, changelogOffset: -1, outputsFrom: found.commit.changelog.end }
+      }
       await setAside(environment, store, `it ${wrong}`)
     } else if (await isEmpty(store)) {
       await store.close()
@@ -104,11 +123,7 @@ async function openLocal(environment: TaskEnvironment, logs: Logs): Promise<Open
   return undefined
 }
 
-async function restore(
-  environment: TaskEnvironment,
-  logs: Logs,
-  signal: AbortSignal,
-): Promise<OpenedStore | undefined> {
+async function restore(environment: TaskEnvironment, logs: Logs, signal: AbortSignal): Promise<FoundStore | undefined> {
   const { log, changelogTopic, partition, processor, observer } = environment
   const store = await openStore(environment)
   try {
@@ -123,7 +138,8 @@ async function restore(
     const wrong = misfit(marker, logs)
     if (wrong === undefined) {
       const commit = { ...found.commit, changelog: logs.changelog }
-      return { store, commit, digest: found.digest, changelogOffset: marker.offset }
+      const outputsFrom = marker.changelog.end
+      return { store, commit, digest: found.digest, changelogOffset: marker.offset, outputsFrom }
     }
     await setAside(environment, store, `the changelog ${wrong}`)
   } catch (thrown) {
@@ -138,14 +154,14 @@ async function restore(
 }
 
 /** An empty store. What the changelog holds is not its state: the next write mends that. */
-async function openFresh(environment: TaskEnvironment, logs: Logs): Promise<OpenedStore> {
+async function openFresh(environment: TaskEnvironment, logs: Logs): Promise<FoundStore> {
   const { log, changelogTopic: topic, partition, processor } = environment
   const { incarnation, changelog } = logs
   const store = await openStore(environment)
   await lackAll(store, log, { topic, partition })
   const { foldVersion } = processor
   const commit = { offset: 0, incarnation, changelog, time: 0, epoch: 0, foldVersion, settings: null }
-  return { store, commit, digest: createStoreDigest(), changelogOffset: 0 }
+  return { store, commit, digest: createStoreDigest(), changelogOffset: 0, outputsFrom: 0 }
 }
 
 async function commitOf(store: KeyValueStore): Promise<[Buffer | undefined, Buffer | undefined]> {

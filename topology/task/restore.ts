@@ -8,7 +8,7 @@ import type { Marker } from './changelog.js'
 import { commitOperations } from './commit-record.js'
 import { indexChanges } from './freeze.js'
 import { prefixRange } from './row-store.js'
-import { CHANGELOG_MARKER, META, tableRuntimes } from './table-runtime.js'
+import { CHANGELOG_MARKER, META, ONCE_OUTPUTS, tableRuntimes } from './table-runtime.js'
 
 export interface RestoreProgress {
   readonly restoredRecords: number
@@ -41,7 +41,7 @@ export async function restoreFromChangelog(
     throwIfStopped(signal)
     const batch = await log.read(changelog, offset)
     for (const { key, value } of batch.records) {
-      if (key === null) continue
+      if (key === null || key.toString() === ONCE_OUTPUTS) continue
       if (value !== null && key.toString() === CHANGELOG_MARKER) {
         marker = parseMarker(value)
         await writeInBatches(store, [...waiting.values()])

@@ -7,6 +7,8 @@ export const META = '\u0001'
 export const LACKING = '\u0002'
 /** Key of the changelog's markers: no table's prefix. */
 export const CHANGELOG_MARKER = META + 'marker'
+/** Key of the position up to which outputs declared `once` are out. */
+export const ONCE_OUTPUTS = META + 'once'
 const TABLES = 0x10
 const INDEXES = 0x40
 

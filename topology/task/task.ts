@@ -12,6 +12,7 @@ import { Effects } from './effects.js'
 import type { TaskEnvironment } from './environment.js'
 import { Folder } from './folder.js'
 import type { Consequence } from './folder.js'
+import { OnceOutputs } from './once-outputs.js'
 import { openTaskStore } from './open-store.js'
 import type { OpenedStore } from './open-store.js'
 import { findOriginal } from './original.js'
@@ -37,6 +38,7 @@ interface Parts {
   readonly committer: Committer
   readonly timers: Timers
   readonly effects: Effects
+  readonly onceOutputs: OnceOutputs
 }
 
 /** One partition of one domain: its journal, its rows, its outputs. The only writer of its store and changelog. */
@@ -270,12 +272,21 @@ export class Task {
       onPerformed: (kind, durationMs) => observer.onEffectPerformed(kind, durationMs),
       onError: (error) => observer.onError(error),
     })
-    return { writer, rows, folder, committer, timers, effects }
+    const onceOutputs = new OnceOutputs({
+      clock,
+      writer,
+      changelog: { topic: environment.changelogTopic, partition },
+      position: opened.outputs,
+      signal: this.#stop.signal,
+      draining: this.#drain.signal,
+      onRetry: (error) => observer.onError(error),
+    })
+    return { writer, rows, folder, committer, timers, effects, onceOutputs }
   }
 
   /** Folds record by record, in segments that give way to others; an event that needs a scan is a segment of its own. */
   async #processRecords(batch: RecordBatch): Promise<void> {
-    const { folder, committer } = this.#open()
+    const { folder, committer, onceOutputs } = this.#open()
     let segment: FoldItem[] = []
     let reached = this.#offset
     const flush = async (): Promise<void> => {
@@ -285,6 +296,7 @@ export class Task {
     const endOfRecords = async (): Promise<void> => {
       this.#inRecord = false
       this.#advance(reached)
+      onceOutputs.recordsFolded(this.#offset)
       committer.atRecordBoundary()
       await committer.makeRoom()
     }
@@ -332,7 +344,7 @@ export class Task {
     for (const consequence of consequences) {
       switch (consequence.kind) {
         case 'output':
-          outputs.push(this.#environment.sendOutput(consequence.output, consequence.key, consequence.record))
+          outputs.push(this.#sendOutput(consequence))
           break
         case 'send':
           outputs.push(this.#send(consequence))
@@ -375,6 +387,13 @@ export class Task {
       acknowledged.then(tell, (thrown: unknown) => this.fail(ensureError(thrown)))
     }
     return armed
+  }
+
+  #sendOutput({ output, key, record, offset }: Extract<Consequence, { kind: 'output' }>): Promise<unknown> {
+    const { partitions, observer, sendOutput } = this.#environment
+    const to = { topic: output.topic, partition: partitionOf(key, partitions) }
+    observer.onOutput(output.topic)
+    return output.once === true ? this.#open().onceOutputs.send(to, record, offset) : sendOutput(to, record)
   }
 
   async #send({ key, event, source }: Extract<Consequence, { kind: 'send' }>): Promise<void> {

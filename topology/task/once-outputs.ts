@@ -1,0 +1,141 @@
+import { sleep } from '../../common/clock.js'
+import type { Clock } from '../../common/clock.js'
+import { ensureError, PulsefoldError } from '../../common/errors.js'
+import type { Log, NewRecord, TopicPartition, TransactionalWriter } from '../log/log.js'
+import { ONCE_OUTPUTS } from './table-runtime.js'
+
+/** How far outputs declared `once` are out: those of journal records before `offset`. Kept in the changelog. */
+export interface OutputPosition {
+  readonly offset: number
+  /** Of the journal topic. */
+  readonly incarnation: string
+}
+
+export interface OnceOutputsOptions {
+  readonly clock: Clock
+  readonly writer: TransactionalWriter
+  readonly changelog: TopicPartition
+  /** As an earlier owner left it. */
+  readonly position: OutputPosition
+  /** Aborted: nothing more is sent, and what waits is rejected. */
+  readonly signal: AbortSignal
+  /** Aborted: an append that fails is not tried again. */
+  readonly draining: AbortSignal
+  readonly onRetry: (error: Error) => void
+}
+
+interface Waiting extends TopicPartition {
+  readonly record: NewRecord
+  /** Journal offset of the record whose fold made it. */
+  readonly journalOffset: number
+  resolve(): void
+  reject(error: Error): void
+}
+
+/** Records of one transaction, beyond which the next journal record's wait. */
+const MAX_RECORDS = 5000
+const RETRY_MS = 200
+
+/**
+ * Sends outputs declared `once`: with them, in one transaction, goes the position up to which they are out. A new owner
+ * drops what it folds again up to there, so readers of committed records see each once, over any restarts.
+ */
+export class OnceOutputs {
+  readonly #options: OnceOutputsOptions
+  #waiting: Waiting[] = []
+  #foldedUpTo = 0
+  #isSending = false
+
+  constructor(options: OnceOutputsOptions) {
+    this.#options = options
+    options.signal.addEventListener('abort', () => {
+      for (const stopped of this.#waiting.splice(0)) stopped.reject(ensureError(options.signal.reason))
+    })
+  }
+
+  /** Resolves when it is out, at once when it was out before. It is sent when its journal record is folded whole. */
+  send(to: TopicPartition, record: NewRecord, journalOffset: number): Promise<void> {
+    if (journalOffset < this.#options.position.offset) return Promise.resolve()
+    return new Promise((resolve, reject) => this.#waiting.push({ ...to, record, journalOffset, resolve, reject }))
+  }
+
+  /** All journal records before `offset` are folded whole. */
+  recordsFolded(offset: number): void {
+    this.#foldedUpTo = offset
+    if (!this.#isSending) void this.#sendAll()
+  }
+
+  async #sendAll(): Promise<void> {
+    this.#isSending = true
+    for (let portion = this.#take(); portion.length > 0; portion = this.#take()) {
+      try {
+        await this.#send(portion)
+        for (const sent of portion) sent.resolve()
+      } catch (thrown) {
+        for (const failed of portion) failed.reject(ensureError(thrown))
+      }
+    }
+    this.#isSending = false
+  }
+
+  /** Outputs of whole journal records. */
+  #take(): Waiting[] {
+    let count = 0
+    while (count < this.#waiting.length) {
+      const { journalOffset } = this.#waiting[count] as Waiting
+      if (journalOffset >= this.#foldedUpTo) break
+      if (count >= MAX_RECORDS && journalOffset !== this.#waiting[count - 1]?.journalOffset) break
+      count++
+    }
+    return this.#waiting.splice(0, count)
+  }
+
+  async #send(portion: readonly Waiting[]): Promise<void> {
+    const { clock, writer, changelog, position, signal, draining, onRetry } = this.#options
+    const parts = new Map<string, TopicPartition & { records: NewRecord[] }>()
+    for (const { topic, partition, record } of portion) {
+      const name = `${topic}/${partition}`
+      const part = parts.get(name)
+      if (part === undefined) parts.set(name, { topic, partition, records: [record] })
+      else part.records.push(record)
+    }
+    const out: OutputPosition = { ...position, offset: (portion.at(-1)?.journalOffset ?? 0) + 1 }
+    const told = { key: Buffer.from(ONCE_OUTPUTS), value: Buffer.from(JSON.stringify(out)) }
+    for (;;) {
+      signal.throwIfAborted()
+      try {
+        await writer.append([...parts.values(), { ...changelog, records: [told] }])
+        return
+      } catch (thrown) {
+        const isFinal = !(thrown instanceof PulsefoldError) || !thrown.retryable || thrown.code === 'LOG_CLOSED'
+        if (isFinal || draining.aborted) throw thrown
+        onRetry(thrown)
+        await sleep(clock, RETRY_MS, AbortSignal.any([signal, draining]))
+      }
+    }
+  }
+}
+
+/**
+ * The newest output position in the changelog from `from` on; when there is none, or it is of another journal topic, the
+ * given one. What stands before a commit's known end of the changelog is not beyond that commit.
+ */
+export async function findOutputPosition(
+  log: Log,
+  changelog: TopicPartition,
+  from: number,
+  otherwise: OutputPosition,
+): Promise<OutputPosition> {
+  const { start, end } = await log.offsets(changelog)
+  let position = otherwise
+  for (let offset = Math.max(from, start); offset < end;) {
+    const { records, next } = await log.read(changelog, offset)
+    for (const { key, value } of records) {
+      if (value === null || key?.toString() !== ONCE_OUTPUTS) continue
+      const found = JSON.parse(value.toString()) as OutputPosition
+      if (found.incarnation === otherwise.incarnation && found.offset > position.offset) position = found
+    }
+    offset = next
+  }
+  return position
+}
