@@ -17,6 +17,9 @@ export interface ConnectionOptions {
   readonly requestTimeoutMs: number
 }
 
+/** kafkajs sends requests of this kind on a connection of their own. */
+const fetchKey = 1
+
 /** What a coordinator coordinates. */
 export type CoordinatorType = 'group' | 'transaction'
 
@@ -52,10 +55,17 @@ interface ProtocolRequest {
   readonly logResponseError: false
 }
 
+/** One TCP connection. */
+interface Wire {
+  readonly socket?: { destroy(error: Error): void }
+  isConnected(): boolean
+  connect(): Promise<unknown>
+}
+
 /** A broker as kafkajs has it, with what its published type leaves out. */
 export interface Broker {
   readonly connectionPool: {
-    readonly pool: readonly { readonly socket?: { destroy(error: Error): void } }[]
+    readonly pool: readonly [requests: Wire, fetches: Wire]
     send(request: ProtocolRequest): Promise<object>
   }
   disconnect(): Promise<void>
@@ -140,6 +150,7 @@ interface Cluster {
 export class Connection {
   readonly #cluster: Cluster
   readonly #requestTimeoutMs: number
+  readonly #opening = new Map<Wire, Promise<unknown>>()
   #connected: Promise<void> | undefined
 
   constructor(options: ConnectionOptions) {
@@ -155,6 +166,7 @@ export class Connection {
   async sendTo<Answer>(broker: Broker, request: Request<Answer>): Promise<Answer> {
     const { apiKey, apiVersion, apiName, body, waitMs = 0 } = request
     try {
+      await this.#open(broker.connectionPool.pool[apiKey === fetchKey ? 1 : 0])
       const answered = await broker.connectionPool.send({
         request: { apiKey, apiVersion, apiName, encode: () => Promise.resolve({ buf: body, buffer: body }) },
         response: {
@@ -173,22 +185,39 @@ export class Connection {
 
   async controller(): Promise<Broker> {
     await this.#connect()
-    return this.#cluster.findControllerBroker()
+    return this.#opened(await this.#cluster.findControllerBroker())
   }
 
   async broker(nodeId: number): Promise<Broker> {
     await this.#connect()
-    return this.#cluster.findBroker({ nodeId })
+    return this.#opened(await this.#cluster.findBroker({ nodeId }))
   }
 
   async coordinator(type: CoordinatorType, id: string): Promise<Broker> {
     await this.#connect()
-    return this.#cluster.findGroupCoordinator({ groupId: id, coordinatorType: type === 'group' ? 0 : 1 })
+    const coordinatorType = type === 'group' ? 0 : 1
+    return this.#opened(await this.#cluster.findGroupCoordinator({ groupId: id, coordinatorType }))
   }
 
   async close(): Promise<void> {
     await this.#connected?.catch(() => undefined)
     await this.#cluster.disconnect()
+  }
+
+  async #opened(broker: Broker): Promise<Broker> {
+    await this.#open(broker.connectionPool.pool[0])
+    return broker
+  }
+
+  /** kafkajs opens one socket a caller when several find the connection closed, and loses sight of all but the last. */
+  async #open(wire: Wire): Promise<void> {
+    if (wire.isConnected()) return
+    let opening = this.#opening.get(wire)
+    if (opening === undefined) {
+      opening = wire.connect().finally(() => this.#opening.delete(wire))
+      this.#opening.set(wire, opening)
+    }
+    await opening
   }
 
   #connect(): Promise<void> {
