@@ -3,16 +3,17 @@ import { countingProcessor, countOutput } from './counting-processor.js'
 import { describeJson, describeMermaid, describeText } from './describe.js'
 import type { Processor } from './processor.js'
 
+const counting: Processor = { ...(countingProcessor as Processor), outputs: [countOutput] }
 const [input] = countingProcessor.inputs
 const second: Processor = {
-  ...(countingProcessor as Processor),
+  ...counting,
   name: 'other',
   store: 'others',
   inputs: [],
   outputs: [],
 }
 const twoInputs: Processor = {
-  ...(countingProcessor as Processor),
+  ...counting,
   inputs: [input!, { ...input!, topic: 'count-me-too' }],
 }
 
@@ -81,7 +82,7 @@ t.test('the JSON names store, changelog and tables', async (t) => {
 
 t.test('the Mermaid chart declares each topic once and draws the way from input to output', async (t) => {
   t.equal(
-    describeMermaid([countingProcessor as Processor], 'my "app"'),
+    describeMermaid([counting], 'my "app"'),
     `flowchart LR
   topic0(["count-me"])
   topic1(["my #quot;app#quot;-counting-journal"])
