@@ -79,6 +79,7 @@ t.test('members come and go: balanced, whole, in one hand, and no more moves tha
         }
       }
     }),
+    { seed: 20260101 },
   )
 })
 
