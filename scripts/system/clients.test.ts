@@ -1,12 +1,12 @@
 import { request as httpRequest } from 'node:http'
 import { connect } from 'node:net'
 import t from 'tap'
-import { PLUGIN } from './fixtures.js'
+import { PLUGIN, temporaryFolder } from './fixtures.js'
 import { spawnPulsefold } from './real-process.js'
 import { until } from './until.js'
 
 t.test('ME-08 an idle service costs next to nothing', async (t) => {
-  const running = spawnPulsefold(t, t.testdir(), { values: { partitions: 12 } })
+  const running = spawnPulsefold(t, temporaryFolder(t), { values: { partitions: 12 } })
   await running.ready
   const cpu = (): Promise<number> => running.metric('process_cpu_seconds_total')
   // The start itself has to be over: its lazily compiled code, its first garbage.
@@ -23,7 +23,7 @@ t.test('ME-08 an idle service costs next to nothing', async (t) => {
 })
 
 t.test('ME-03 clients drop searches half-way', async (t) => {
-  const running = spawnPulsefold(t, t.testdir())
+  const running = spawnPulsefold(t, temporaryFolder(t))
   const { hostname, port } = new URL(await running.ready)
   const ids = Array.from({ length: 10_000 }, (_, i) => `dev-${i}`)
   await running.register(PLUGIN, ids)
@@ -60,7 +60,7 @@ t.test('ME-03 clients drop searches half-way', async (t) => {
 })
 
 t.test('SE-06 slow bodies and slow headers are ended, others are answered meanwhile', async (t) => {
-  const running = spawnPulsefold(t, t.testdir())
+  const running = spawnPulsefold(t, temporaryFolder(t))
   const { hostname, port } = new URL(await running.ready)
   await running.register(PLUGIN, ['dev-1'])
   const slow = Array.from({ length: 120 }, (_, i) => {

@@ -1,7 +1,10 @@
 import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import type { Test } from 'tap'
 import { systemClock } from '../../common/clock.js'
 import type { Clock } from '../../common/clock.js'
@@ -30,6 +33,13 @@ export interface System extends Client {
   readonly start: () => Promise<void>
 }
 
+/** A folder that goes with the test, after all that was started later in the test has ended. */
+export function temporaryFolder(t: Test): string {
+  const folder = mkdtempSync(join(tmpdir(), 'pulsefold-'))
+  t.teardown(() => rmSync(folder, { recursive: true, force: true, maxRetries: 3 }))
+  return folder
+}
+
 /** Starts on a directory of its own and a free port; by default plugins are checked once an hour. Ends with the test. */
 export async function startSystem(
   t: Test,
@@ -37,7 +47,7 @@ export async function startSystem(
   clock: Clock = systemClock,
 ): Promise<System> {
   const settings = settingsWith({
-    dataDir: t.testdir(),
+    dataDir: temporaryFolder(t),
     httpPort: 0,
     partitions: 3,
     dmiHealthIntervalMs: 3_600_000,
@@ -48,10 +58,13 @@ export async function startSystem(
     if (running === undefined) throw new Error('Pulsefold is not started')
     return running
   }
-  const client = clientOf(() => pulsefold().url)
-  const failures: Error[] = []
   /** Heartbeats sent in this life of Pulsefold, on the topic and over HTTP. */
   let sent = 0
+  const client = clientOf(
+    () => pulsefold().url,
+    (events) => (sent += events),
+  )
+  const failures: Error[] = []
   const start = async (): Promise<void> => {
     sent = 0
     running = await startPulsefold(settings, silentLogger(), clock, (error) => failures.push(error))
@@ -73,14 +86,9 @@ export async function startSystem(
     pulsefold,
     start,
     stop,
-    async report(levels, time) {
-      const reports = [...levels]
-      sent += reports.length
-      return client.report(reports, time)
-    },
     async append(records, partition = 0) {
-      sent += records.length
       await pulsefold().application.log.append(HEARTBEATS, partition, records)
+      sent += records.length
     },
     async settled() {
       await until(`${sent} heartbeats are folded or refused`, async () => (await dealtWith(client)) >= sent, 120_000)

@@ -62,8 +62,8 @@ export interface Client {
 
 const BATCH_HANDLES = 2000
 
-/** Sends the path as it is; `close` ends the connections kept for reuse. */
-export function clientOf(address: () => string): Client {
+/** Sends the path as it is; `close` ends the connections kept for reuse. `onAccepted` is told of events taken. */
+export function clientOf(address: () => string, onAccepted: (events: number) => void = () => undefined): Client {
   const agent = new Agent({ keepAlive: true, maxSockets: 64 })
 
   function ask(path: string, { method, body, headers }: Asked = {}): Promise<Answer> {
@@ -79,6 +79,7 @@ export function clientOf(address: () => string): Client {
         response.on('error', reject)
         response.on('end', () => {
           const text = Buffer.concat(chunks).toString()
+          if (response.statusCode === 202) onAccepted((JSON.parse(text) as { accepted: number }).accepted)
           resolve({ status: response.statusCode ?? 0, headers: response.headers, text })
         })
       })

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { startPlugin } from './fixtures.js'
+import { startPlugin, temporaryFolder } from './fixtures.js'
 import type { Health } from './fixtures.js'
 import { spawnPulsefold } from './real-process.js'
 import { until } from './until.js'
@@ -9,7 +9,7 @@ t.test('SE-01 plugin addresses that point inward', async (t) => {
   const redirect: Health = (_request, response) => void response.writeHead(302, { location: inward.address }).end()
   const redirecting = await startPlugin(t, redirect)
   const allowedUrlPattern = `http://127\\.0\\.0\\.1:${redirecting.port}|http://[a-z.]+(:\\d+)?`
-  const running = spawnPulsefold(t, t.testdir(), {
+  const running = spawnPulsefold(t, temporaryFolder(t), {
     values: {
       httpHost: '0.0.0.0',
       allowedUrlPattern,
@@ -44,7 +44,7 @@ t.test('SE-01 plugin addresses that point inward', async (t) => {
 })
 
 t.test('SE-01 without an allow-list, a service that listens on all addresses refuses inward ones', async (t) => {
-  const running = spawnPulsefold(t, t.testdir(), { values: { httpHost: '0.0.0.0' } })
+  const running = spawnPulsefold(t, temporaryFolder(t), { values: { httpHost: '0.0.0.0' } })
   await running.ready
   for (const dmiPlugin of [
     'http://169.254.169.254/',

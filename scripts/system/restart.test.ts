@@ -2,7 +2,7 @@ import { cpSync, existsSync, readdirSync, readFileSync, rmSync, statSync, trunca
 import { join } from 'node:path'
 import t from 'tap'
 import type { Test } from 'tap'
-import { PLUGIN } from './fixtures.js'
+import { PLUGIN, temporaryFolder } from './fixtures.js'
 import type { Level } from './http-client.js'
 import { spawnPulsefold } from './real-process.js'
 import type { RealProcess } from './real-process.js'
@@ -13,7 +13,7 @@ const levelOf = (i: number): Level => (i % 3 === 0 ? 'NONE' : 'COMPLETE')
 
 /** 2,000 handles with levels, and the process killed or stopped. */
 async function written(t: Test, signal: NodeJS.Signals): Promise<{ folder: string; stores: string }> {
-  const folder = t.testdir()
+  const folder = temporaryFolder(t)
   const running = spawnPulsefold(t, folder)
   await running.ready
   await running.register(PLUGIN, ids)
@@ -112,7 +112,7 @@ t.test('RS-07 a store directory that will not open', async (t) => {
 })
 
 t.test('RS-09 a data directory in use, and the LOCK that kill -9 leaves', async (t) => {
-  const folder = t.testdir()
+  const folder = temporaryFolder(t)
   const first = spawnPulsefold(t, folder)
   await first.ready
   await first.register(PLUGIN, ids)
@@ -149,7 +149,7 @@ t.test('OR-08 another partition count under existing state is refused', async (t
 })
 
 t.test('kill -9 under load loses nothing acknowledged', async (t) => {
-  const folder = t.testdir()
+  const folder = temporaryFolder(t)
   let running = spawnPulsefold(t, folder)
   await running.ready
   const devices = ids.slice(0, 300)
@@ -230,7 +230,7 @@ function brokenChains(
 }
 
 t.test('SH-01 SIGTERM in mid-batch, several times in a row', async (t) => {
-  const folder = t.testdir()
+  const folder = temporaryFolder(t)
   const devices = ids.slice(0, 1000)
   let running = spawnPulsefold(t, folder)
   await running.ready

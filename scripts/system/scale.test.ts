@@ -2,7 +2,7 @@ import t from 'tap'
 import { systemClock } from '../../common/clock.js'
 import type { Clock } from '../../common/clock.js'
 import type { EmbeddedLog } from '../../topology/log/embedded/embedded-log.js'
-import { down, heartbeat, HEARTBEATS, PLUGIN, startPlugin, startSystem, up } from './fixtures.js'
+import { down, heartbeat, HEARTBEATS, PLUGIN, startPlugin, startSystem, temporaryFolder, up } from './fixtures.js'
 import { spawnPulsefold } from './real-process.js'
 import { until } from './until.js'
 
@@ -51,7 +51,9 @@ t.test('HT-08 a paged search while states change', async (t) => {
 })
 
 t.test('HS-21 a plugin with 30,000 devices flaps', async (t) => {
-  const running = spawnPulsefold(t, t.testdir(), { values: { dmiHealthIntervalMs: 1000, dmiHealthDeadlineMs: 500 } })
+  const running = spawnPulsefold(t, temporaryFolder(t), {
+    values: { dmiHealthIntervalMs: 1000, dmiHealthDeadlineMs: 500 },
+  })
   await running.ready
   const plugin = await startPlugin(t)
   const count = 30_000

@@ -5,14 +5,14 @@ import type { ClientRequest, IncomingMessage } from 'node:http'
 import { connect } from 'node:net'
 import { dirname, join } from 'node:path'
 import t from 'tap'
-import { PLUGIN } from './fixtures.js'
+import { PLUGIN, temporaryFolder } from './fixtures.js'
 import { spawnPulsefold } from './real-process.js'
 import { until } from './until.js'
 
 const ids = Array.from({ length: 500 }, (_, i) => `dev-${i}`)
 
 t.test('SH-03 SIGTERM under look-ups and searches ends with 0', async (t) => {
-  const running = spawnPulsefold(t, t.testdir())
+  const running = spawnPulsefold(t, temporaryFolder(t))
   await running.ready
   await running.register(PLUGIN, ids)
   const statuses = new Set<number>()
@@ -38,7 +38,7 @@ t.test('SH-03 SIGTERM under look-ups and searches ends with 0', async (t) => {
 })
 
 t.test('SH-05 keep-alive connections at shutdown', async (t) => {
-  const running = spawnPulsefold(t, t.testdir())
+  const running = spawnPulsefold(t, temporaryFolder(t))
   const { hostname, port } = new URL(await running.ready)
   const idle = Array.from({ length: 10 }, () => new Agent({ keepAlive: true }))
   t.teardown(() => idle.forEach((agent) => agent.destroy()))
@@ -88,7 +88,7 @@ t.test('SH-05 keep-alive connections at shutdown', async (t) => {
 
 for (const log of ['file', 'pipe'] as const) {
   t.test(`SH-06 the reason of the end is the last line, with the log on a ${log}`, async (t) => {
-    const folder = t.testdir()
+    const folder = temporaryFolder(t)
     const wrongSettings = await spawnPulsefold(t, folder, { log, flags: ['--commit-interval-ms=soon'] }).ended
     t.equal(wrongSettings.code, 78)
     t.match(wrongSettings.last, { level: 'fatal', err: { code: 'SETTINGS_INVALID' } })
@@ -113,7 +113,7 @@ for (const log of ['file', 'pipe'] as const) {
 }
 
 t.test('SE-04 line breaks and terminal codes in ids, paths and the user agent', async (t) => {
-  const running = spawnPulsefold(t, t.testdir(), { values: { logLevel: 'trace' } })
+  const running = spawnPulsefold(t, temporaryFolder(t), { values: { logLevel: 'trace' } })
   const url = await running.ready
   const ids = ['dev-1\n{"level":30,"msg":"admin login ok"}', 'dev-2\u001b[31mred\u001b[0m', 'dev-3\u202Eevil']
   await running.register(PLUGIN, ['dev-9'])
