@@ -274,11 +274,11 @@ t.test('a read with x-pulsefold-min-position knows of the events behind it', asy
   }
 })
 
-t.test('a handle whose plugin nobody named: search and read agree', async (t) => {
+t.test('a handle that no plugin is named for is refused, so search and read agree', async (t) => {
   const { status } = await registration({ createdCmHandles: [{ cmHandle: 'orphan' }] })
-  const [one, none, complete] = [await level('orphan'), await searchLevel('NONE'), await searchLevel('COMPLETE')]
-  if (status === 200) t.equal(one, none.includes('orphan') ? 'NONE' : complete.includes('orphan') ? 'COMPLETE' : 404)
-  else t.equal(one, 404)
+  t.equal(status, 400)
+  t.equal(await level('orphan'), 404)
+  t.notOk([...(await searchLevel('NONE')), ...(await searchLevel('COMPLETE'))].includes('orphan'))
 })
 
 t.test('removed and registered again, a handle starts COMPLETE', async (t) => {
