@@ -13,7 +13,8 @@ export const logErrors = {
     action: 'The records before the log start were deleted by retention: start there and report the gap.',
   },
   CODEC_UNSUPPORTED: {
-    action: 'Let the producers of this topic compress with gzip, snappy, lz4 or not at all; zstd needs Node 22.15 or newer.',
+    action:
+      'Let the producers of this topic compress with gzip, snappy, lz4 or not at all; zstd needs Node 22.15 or newer.',
   },
   RECORD_TOO_LARGE: { action: 'Send smaller records, or dead-letter this one in short form.' },
   WRITER_FENCED: {
