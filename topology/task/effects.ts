@@ -1,8 +1,8 @@
 import { sleep } from '../../common/clock.js'
 import type { Clock } from '../../common/clock.js'
-import { ensureError } from '../../common/errors.js'
+import { cut, ensureError } from '../../common/errors.js'
 import type { JournalWriter } from '../journal/journal-writer.js'
-import type { EffectRequest, Effector } from '../processor.js'
+import type { EffectRequest, Effector, JournalEvent } from '../processor.js'
 
 export interface EffectsOptions {
   readonly clock: Clock
@@ -22,8 +22,8 @@ export class Effects {
   readonly #options: EffectsOptions
   readonly #owed = new Map<string, EffectRequest>()
   readonly #targets = new Map<string, Promise<void>>()
-  readonly #stop = new AbortController()
-  #running = false
+  /** Of the term that runs; none: not live. */
+  #term: AbortController | undefined
 
   constructor(options: EffectsOptions) {
     this.#options = options
@@ -33,61 +33,85 @@ export class Effects {
     return this.#owed.size
   }
 
-  /** Takes over: what a former owner may be in the middle of is given its attempt's time to end first. */
+  /** Takes over, in this order: what a former owner may be in the middle of is given its attempt's time to end first. */
   start(inherited: readonly EffectRequest[]): void {
-    this.#running = true
-    for (const effect of inherited) {
-      const effector = this.#options.effectors.find((candidate) => candidate.kind === effect.kind)
-      this.#enqueue(effect, effector?.deadlineMs ?? 0)
-    }
+    this.#term = new AbortController()
+    const now = this.#options.clock.monotonic()
+    for (const effect of inherited) this.#enqueue(effect, now + (this.#effectorOf(effect)?.deadlineMs ?? 0))
   }
 
   requested(effect: EffectRequest): void {
-    if (this.#running) this.#enqueue(effect, 0)
+    this.#enqueue(effect, Number.NEGATIVE_INFINITY)
   }
 
   settled(effectId: string): void {
     this.#owed.delete(effectId)
   }
 
+  /** Ends attempts and waits; resolves when none is under way. */
   async stop(): Promise<void> {
-    this.#running = false
-    this.#stop.abort()
+    this.#term?.abort()
+    this.#term = undefined
+    this.#owed.clear()
     await Promise.all(this.#targets.values())
   }
 
-  #enqueue(effect: EffectRequest, waitMs: number): void {
-    if (this.#owed.has(effect.id)) return
+  #effectorOf({ kind }: EffectRequest): Effector | undefined {
+    return this.#options.effectors.find((candidate) => candidate.kind === kind)
+  }
+
+  #enqueue(effect: EffectRequest, notBefore: number): void {
+    const effector = this.#effectorOf(effect)
+    const signal = this.#term?.signal
+    if (signal === undefined || effector === undefined || this.#owed.has(effect.id)) return
     this.#owed.set(effect.id, effect)
     const before = this.#targets.get(effect.target) ?? Promise.resolve()
     const after = before
-      .then(() => this.#perform(effect, waitMs))
+      .then(() => this.#perform(effect, effector, notBefore, signal))
       .finally(() => {
         if (this.#targets.get(effect.target) === after) this.#targets.delete(effect.target)
       })
     this.#targets.set(effect.target, after)
   }
 
-  async #perform(effect: EffectRequest, waitMs: number): Promise<void> {
-    const { clock, effectors, writer } = this.#options
-    const { signal } = this.#stop
-    const isStopped = (): boolean => signal.aborted
+  async #perform(effect: EffectRequest, effector: Effector, notBefore: number, signal: AbortSignal): Promise<void> {
+    const { clock, writer } = this.#options
+    const waitMs = notBefore - clock.monotonic()
     if (waitMs > 0) await sleep(clock, waitMs, signal)
-    const effector = effectors.find((candidate) => candidate.kind === effect.kind)
-    // `stop` ends the wait; what is withdrawn meanwhile is not done.
-    while (effector !== undefined && !isStopped() && this.#owed.has(effect.id)) {
+    // The term may end, and what is owed be withdrawn, at each await.
+    const isWanted = (): boolean => !signal.aborted && this.#owed.has(effect.id)
+    while (isWanted()) {
       try {
         const started = clock.monotonic()
-        const event = await effector.perform(effect, signal)
+        const event = await this.#attempt(effect, effector, signal)
         this.#options.onPerformed(effect.kind, clock.monotonic() - started)
-        if (isStopped()) return
+        if (signal.aborted) return
         await writer.append([{ kind: 'event', event, effectId: effect.id }])
         return
       } catch (thrown) {
-        if (isStopped()) return
+        if (!isWanted()) return
         this.#options.onError(ensureError(thrown))
         await sleep(clock, RETRY_DELAY_MS, signal)
       }
+    }
+  }
+
+  /** Rejects at the effector's deadline, and at the term's end, whether it listens or not. */
+  async #attempt(effect: EffectRequest, effector: Effector, term: AbortSignal): Promise<JournalEvent> {
+    const { clock } = this.#options
+    const attempt = new AbortController()
+    const ended = new Promise<never>((_resolve, reject) => {
+      attempt.signal.addEventListener('abort', () => reject(ensureError(attempt.signal.reason)), { once: true })
+    })
+    const tooLong = new Error(`${effect.kind} to ${cut(effect.target)} has no result after ${effector.deadlineMs} ms`)
+    const cancelDeadline = clock.setTimer(() => attempt.abort(tooLong), effector.deadlineMs)
+    const endOfTerm = (): void => attempt.abort(new Error('the term has ended'))
+    term.addEventListener('abort', endOfTerm, { once: true })
+    try {
+      return await Promise.race([effector.perform(effect, attempt.signal), ended])
+    } finally {
+      cancelDeadline()
+      term.removeEventListener('abort', endOfTerm)
     }
   }
 }

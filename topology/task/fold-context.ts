@@ -23,6 +23,7 @@ export class Context implements FoldContext {
   #entry: JournalEntry | undefined
   #outputs = 0
   #sends = 0
+  #requests = 0
   position: EventPosition = { offset: 0, index: 0 }
   source: SourcePosition = { source: '', offset: 0, index: 0 }
   scanned: readonly IndexEntry[] = []
@@ -38,6 +39,7 @@ export class Context implements FoldContext {
     this.#entry = entry
     this.#outputs = 0
     this.#sends = 0
+    this.#requests = 0
     this.position = position
     this.source = entry.source
     this.scanned = scanned
@@ -129,7 +131,8 @@ export class Context implements FoldContext {
   }
 
   request(effect: EffectRequest): void {
-    this.#folder.request(effect)
+    const { offset, index } = this.position
+    this.#folder.request(effect, [offset, index, this.#requests++])
   }
 
   withdraw(effectId: string): void {

@@ -19,7 +19,7 @@ import { Context } from './fold-context.js'
 import type { RowStore, TableState } from './row-store.js'
 import { indexOf } from './row-scan.js'
 import { deadlineKey, engineTables } from './table-runtime.js'
-import type { AnswerRow, SourceRow } from './table-runtime.js'
+import type { AnswerRow, OwedRow, SourceRow } from './table-runtime.js'
 
 /** What folding makes besides rows, in order. The task sends it; a replay throws it away. */
 export type Consequence =
@@ -182,8 +182,9 @@ export class Folder {
     this.push({ kind: 'answer', commandId, answer, offset })
   }
 
-  request(effect: EffectRequest): void {
-    this.#rows.put(this.#owed, effect.id, { kind: effect.kind, target: effect.target, payload: effect.payload })
+  request(effect: EffectRequest, order: OwedRow['order']): void {
+    const { id, kind, target, payload } = effect
+    this.#rows.put(this.#owed, id, { kind, target, payload, order } satisfies OwedRow)
     this.push({ kind: 'request', effect })
   }
 

@@ -52,6 +52,8 @@ export interface OwedRow {
   readonly kind: string
   readonly target: string
   readonly payload: unknown
+  /** Offset, index and number of the request: effects on one target are carried out in this order. */
+  readonly order: readonly [offset: number, index: number, request: number]
 }
 
 const sources: Table<SourceRow> = { name: '$sources', codec: jsonCodec(), resident: true }

@@ -5,7 +5,7 @@ import { EngineError } from '../errors.js'
 import type { JournalEntry } from '../journal/entry.js'
 import type { RecordBatch, TransactionalWriter } from '../log/log.js'
 import { partitionOf } from '../partitioner.js'
-import type { Processor } from '../processor.js'
+import type { EffectRequest, Processor } from '../processor.js'
 import { distrustOperations } from './commit-record.js'
 import { Committer } from './committer.js'
 import { Effects } from './effects.js'
@@ -413,8 +413,7 @@ export class Task {
       if (this.#state === 'LIVE') return
       this.#transition('LIVE', `epoch ${this.folder.state.epoch}`)
       timers.start()
-      const owed = rows.state(engineTables.owed).resident ?? []
-      effects.start([...owed].map(([id, row]) => ({ id, ...(row as OwedRow) })))
+      effects.start(inheritedEffects(rows))
     } else if (this.#state === 'LIVE') {
       this.#transition('RUNNING', `a newer owner was read: ${instance}`)
       void timers.stop()
@@ -485,4 +484,11 @@ export class Task {
 /** A read or write found the store's files damaged. */
 export function isDamage(error: unknown): error is StoreError {
   return error instanceof StoreError && error.code === 'STORE_CORRUPT'
+}
+
+/** What is owed, in the order of the requests. */
+function inheritedEffects(rows: RowStore): EffectRequest[] {
+  const owed = [...(rows.state(engineTables.owed).resident ?? [])] as [id: string, row: OwedRow][]
+  owed.sort(([, { order: a }], [, { order: b }]) => a[0] - b[0] || a[1] - b[1] || a[2] - b[2])
+  return owed.map(([id, { kind, target, payload }]) => ({ id, kind, target, payload }))
 }
