@@ -9,6 +9,7 @@ import { blockCodec } from './journal/block-codec.js'
 import type { BlockCodec } from './journal/block-codec.js'
 import { journalWriter } from './journal/journal-writer.js'
 import type { JournalWriter } from './journal/journal-writer.js'
+import { LogError } from './log/errors.js'
 import type { GroupMember, Log, RecordBatch, TopicPartition } from './log/log.js'
 import { names } from './names.js'
 import type { EngineObserver } from './observer.js'
@@ -209,6 +210,7 @@ export class Application implements Streams {
     const positions: (Position & EventPosition)[] = []
     await Promise.all(
       [...byPartition].map(async ([partition, places]) => {
+        if (!this.#hasAssignment) await this.#checkBegun({ topic: journalTopic, partition })
         const entries = places.map((at) => {
           const { event, original } = events[at] as IngestEvent
           return { kind: 'event' as const, event, ...(original !== null && { original }) }
@@ -288,6 +290,12 @@ export class Application implements Streams {
     const topic = await log.topic(input.topic)
     if (topic === undefined) return
     this.#routes.set(input.topic, { processor, input, incarnation: topic.incarnation })
+  }
+
+  /** The first record of a journal is its first owner's, so none may come before. */
+  async #checkBegun({ topic, partition }: TopicPartition): Promise<void> {
+    if ((await this.#options.log.offsets({ topic, partition })).end > 0) return
+    throw new LogError('LOG_UNAVAILABLE', `journal ${topic}/${partition} has had no owner yet`)
   }
 
   async #inputAssigned(input: TopicPartition): Promise<void> {

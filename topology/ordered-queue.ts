@@ -1,6 +1,6 @@
-import { sleep } from '../common/clock.js'
 import type { Clock } from '../common/clock.js'
-import { ensureError, PulsefoldError } from '../common/errors.js'
+import { ensureError } from '../common/errors.js'
+import { retrying } from './retry.js'
 
 export interface OrderedQueueOptions<Item, Result> {
   readonly clock: Clock
@@ -99,17 +99,10 @@ export class OrderedQueue<Item, Result> {
     return this.#waiting.splice(0, count)
   }
 
-  async #sendUntilDone(items: readonly Item[]): Promise<Result> {
-    for (;;) {
-      try {
-        return await this.#options.send(items)
-      } catch (thrown) {
-        const retryable = thrown instanceof PulsefoldError && thrown.retryable && thrown.code !== 'LOG_CLOSED'
-        if (!retryable || this.#stop.signal.aborted) throw thrown
-        this.#options.onRetry?.(ensureError(thrown))
-        await sleep(this.#options.clock, this.#options.retryDelayMs, this.#stop.signal)
-      }
-    }
+  #sendUntilDone(items: readonly Item[]): Promise<Result> {
+    const { clock, retryDelayMs: delayMs, onRetry } = this.#options
+    const { signal } = this.#stop
+    return retrying({ clock, delayMs, signal, ...(onRetry && { onRetry }) }, () => this.#options.send(items))
   }
 }
 

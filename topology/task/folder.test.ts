@@ -275,7 +275,7 @@ t.test('a deadline whose fold throws is dead-lettered and disarmed: it would fai
 
 t.test('only an owner of a higher epoch begins a term', async (t) => {
   const s = await Subject.create()
-  t.match(await s.fold(owner(2, 'me', '{"a":1}')), [{ kind: 'owner', owner: { epoch: 2, instance: 'me' } }])
+  t.match(await s.fold(owner(2, 'me', '{"a":1}')), [{ owner: { epoch: 2, instance: 'me' }, isNewest: true }])
   t.match(s.folder.state, { epoch: 2, foldVersion: 7, settings: { a: 1 } })
   await s.fold(owner(2, 'other', '{"a":2}'))
   await s.fold(owner(1, 'other', '{"a":3}'))

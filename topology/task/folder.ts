@@ -50,7 +50,8 @@ export type Consequence =
   | { readonly kind: 'request'; readonly effect: EffectRequest }
   | { readonly kind: 'settled'; readonly effectId: string }
   | { readonly kind: 'armed'; readonly due: number }
-  | { readonly kind: 'owner'; readonly owner: OwnerEntry }
+  /** `isNewest`: a new term has begun; else the record came too late. */
+  | { readonly kind: 'owner'; readonly owner: OwnerEntry; readonly isNewest: boolean }
   | { readonly kind: 'fired'; readonly due: number; readonly id: string }
   | { readonly kind: 'failed'; readonly error: Error; readonly position: EventPosition }
 
@@ -246,7 +247,9 @@ export class Folder {
   }
 
   #foldOwner(entry: OwnerEntry): void {
-    if (entry.epoch <= this.state.epoch) return
+    const isNewest = entry.epoch > this.state.epoch
+    this.push({ kind: 'owner', owner: entry, isNewest })
+    if (!isNewest) return
     this.state.epoch = entry.epoch
     this.state.foldVersion = entry.foldVersion
     this.state.settings = JSON.parse(entry.settings) as unknown
@@ -255,7 +258,6 @@ export class Folder {
         this.#rows.put(this.#sources, source, undefined)
       }
     }
-    this.push({ kind: 'owner', owner: entry })
   }
 
   #repeatAnswer(commandId: string): boolean {

@@ -1,7 +1,8 @@
 import type { KeyValueStore, WriteOperation } from '../../state-stores/key-value-store.js'
 import type { Log, TopicPartition } from '../log/log.js'
+import { isMeta } from './restore.js'
 import { prefixRange } from './row-store.js'
-import { CHANGELOG_MARKER, LACKING, ONCE_OUTPUTS } from './table-runtime.js'
+import { LACKING } from './table-runtime.js'
 
 /**
  * The keys that a task's changelog does not hold yet, in memory and in the store: each commit adds one row that lists the
@@ -68,9 +69,7 @@ export async function lackAll(store: KeyValueStore, log: Log, changelog: TopicPa
   const { start, end } = await log.offsets(changelog)
   for (let offset = start; offset < end;) {
     const { records, next } = await log.read(changelog, offset)
-    const keys = new Set(records.flatMap(({ key }) => (key === null ? [] : [key.toString()])))
-    keys.delete(CHANGELOG_MARKER)
-    keys.delete(ONCE_OUTPUTS)
+    const keys = new Set(records.flatMap(({ key }) => (key === null || isMeta(key) ? [] : [key.toString()])))
     if (keys.size > 0) await store.write([listOf(`changelog/${offset}`, [...keys])])
     offset = next
   }

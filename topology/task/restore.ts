@@ -8,7 +8,7 @@ import type { Marker } from './changelog.js'
 import { commitOperations } from './commit-record.js'
 import { indexChanges } from './freeze.js'
 import { prefixRange } from './row-store.js'
-import { CHANGELOG_MARKER, META, ONCE_OUTPUTS, tableRuntimes } from './table-runtime.js'
+import { CHANGELOG_MARKER, META, tableRuntimes } from './table-runtime.js'
 
 export interface RestoreProgress {
   readonly restoredRecords: number
@@ -41,12 +41,12 @@ export async function restoreFromChangelog(
     throwIfStopped(signal)
     const batch = await log.read(changelog, offset)
     for (const { key, value } of batch.records) {
-      if (key === null || key.toString() === ONCE_OUTPUTS) continue
+      if (key === null) continue
       if (value !== null && key.toString() === CHANGELOG_MARKER) {
         marker = parseMarker(value)
         await writeInBatches(store, [...waiting.values()])
         waiting = new Map()
-      } else {
+      } else if (!isMeta(key)) {
         waiting.set(key.toString('latin1'), { key, value })
       }
       restoredRecords++
@@ -91,6 +91,11 @@ async function buildIndexes(
     }
   }
   return digest.serialize()
+}
+
+/** A record of the changelog that is no row. */
+export function isMeta(key: Buffer): boolean {
+  return key[0] === META.charCodeAt(0)
 }
 
 function throwIfStopped(signal: AbortSignal): void {

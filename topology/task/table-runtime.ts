@@ -5,8 +5,9 @@ import type { Table } from '../processor.js'
 export const META = '\u0001'
 /** Keys that the changelog does not hold yet. */
 export const LACKING = '\u0002'
-/** Key of the changelog's markers: no table's prefix. */
+/** Keys of the changelog besides rows: its markers, and who owns the task. */
 export const CHANGELOG_MARKER = META + 'marker'
+export const CHANGELOG_OWNER = META + 'owner'
 /** Key of the position up to which outputs declared `once` are out. */
 export const ONCE_OUTPUTS = META + 'once'
 const TABLES = 0x10

@@ -3,7 +3,7 @@
  *
  *   CREATED ──> RESTORING ──> RUNNING ──> LIVE
  *      │            │         │  ▲ │        │
- *      │            │         │  └─┼────────┤ (fenced in the journal: a newer owner was read)
+ *      │            │         │  └─┼────────┤ (outdone: another owner was read)
  *      └────────────┴────────>│    ▼        ▼
  *                             └> CLOSED <───┘      FAILED from any but CLOSED
  *

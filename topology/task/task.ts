@@ -5,6 +5,7 @@ import { EngineError } from '../errors.js'
 import type { JournalEntry } from '../journal/entry.js'
 import type { RecordBatch, TransactionalWriter } from '../log/log.js'
 import { partitionOf } from '../partitioner.js'
+import { retrying } from '../retry.js'
 import type { EffectRequest, Processor } from '../processor.js'
 import { distrustOperations } from './commit-record.js'
 import { Committer } from './committer.js'
@@ -13,6 +14,7 @@ import type { TaskEnvironment } from './environment.js'
 import { Folder } from './folder.js'
 import type { Consequence } from './folder.js'
 import { OnceOutputs } from './once-outputs.js'
+import { Ownership } from './ownership.js'
 import { openTaskStore } from './open-store.js'
 import type { OpenedStore } from './open-store.js'
 import { findOriginal } from './original.js'
@@ -27,6 +29,8 @@ import { Timers } from './timers.js'
 
 /** Entries folded without giving way to others. */
 const SEGMENT_ENTRIES = 250
+/** Between two tries of what the log refuses. */
+const RETRY_MS = 1000
 
 type Answer = Extract<Consequence, { kind: 'answer' }>
 
@@ -39,6 +43,7 @@ interface Parts {
   readonly timers: Timers
   readonly effects: Effects
   readonly onceOutputs: OnceOutputs
+  readonly ownership: Ownership
 }
 
 /** One partition of one domain: its journal, its rows, its outputs. The only writer of its store and changelog. */
@@ -46,6 +51,8 @@ export class Task {
   readonly #environment: TaskEnvironment
   readonly #stop = new AbortController()
   readonly #drain = new AbortController()
+  /** Nothing is tried again. */
+  readonly #giveUp = AbortSignal.any([this.#stop.signal, this.#drain.signal])
   #state: TaskState = 'CREATED'
   #failure: Error | undefined
   #closing: Promise<void> | undefined
@@ -55,8 +62,6 @@ export class Task {
   #inRecord = false
   #consequences: Consequence[] = []
   #waiters: { readonly offset: number; resolve(): void }[] = []
-  /** Journal offset to be reached before the owner announces itself; none: it has. */
-  #announceAt: number | undefined
   /** Monotonic time at which the store was last known to stand at the journal's end. */
   #atEndSince: number | undefined
   /** Monotonic time at which the last stamp was folded. */
@@ -128,10 +133,9 @@ export class Task {
     try {
       writer = await log.writer(`${journalTopic}-${partition}`)
       this.#parts = await this.#build(writer)
-      const { end } = await log.offsets({ topic: journalTopic, partition })
-      this.#announceAt = end
-      this.#transition('RUNNING', `store at offset ${this.#offset}, journal ends at ${end}`)
-      this.#announceWhenCaughtUp()
+      this.#transition('RUNNING', `store at offset ${this.#offset}`)
+      // The first record of a journal is its first owner's: folds read their settings from it.
+      await this.#parts.ownership.folded(this.#offset)
       return this.#offset
     } catch (thrown) {
       if (this.#parts === undefined) await writer?.close()
@@ -151,7 +155,7 @@ export class Task {
       throw thrown
     }
     if (batch.next >= batch.end) this.#atEndSince = this.#environment.clock.monotonic()
-    this.#announceWhenCaughtUp()
+    void this.#open().ownership.folded(this.#offset)
     this.#open().committer.schedule()
   }
 
@@ -281,7 +285,20 @@ export class Task {
       draining: this.#drain.signal,
       onRetry: (error) => observer.onError(error),
     })
-    return { writer, rows, folder, committer, timers, effects, onceOutputs }
+    const { end } = await environment.log.offsets({ topic: environment.journalTopic, partition })
+    const ownership = new Ownership(
+      {
+        environment,
+        writer,
+        signal: this.#giveUp,
+        epoch: () => folder.state.epoch,
+        onLive: (epoch) => this.#live(epoch),
+        onOutdone: (instance) => this.#outdone(instance),
+        onFailed: (error) => this.fail(error),
+      },
+      end,
+    )
+    return { writer, rows, folder, committer, timers, effects, onceOutputs, ownership }
   }
 
   /** Folds record by record, in segments that give way to others; an event that needs a scan is a segment of its own. */
@@ -337,7 +354,7 @@ export class Task {
 
   /** Sends what folds have made; the next commit waits for the acknowledgements, and so do answers. */
   #follow(consequences: readonly Consequence[]): number {
-    const { committer, timers, effects } = this.#open()
+    const { committer, timers, effects, ownership } = this.#open()
     const outputs: Promise<unknown>[] = []
     const answers: Answer[] = []
     let armed = Number.POSITIVE_INFINITY
@@ -369,7 +386,7 @@ export class Task {
           this.#environment.observer.onDeadlineFired()
           break
         case 'owner':
-          this.#ownerRead(consequence.owner.instance)
+          ownership.read(consequence)
           break
         case 'failed':
           this.#environment.observer.onError(consequence.error)
@@ -403,41 +420,30 @@ export class Task {
   }
 
   async #sendDeadLetter({ problem, position }: Extract<Consequence, { kind: 'deadLetter' }>): Promise<void> {
-    const { letter, original } = await findOriginal(this.#environment, problem, position)
+    const { letter, original } = await this.#retrying(() => findOriginal(this.#environment, problem, position))
     await this.#environment.sendDeadLetter(letter, original)
   }
 
-  #ownerRead(instance: string): void {
+  #live(epoch: number): void {
     const { timers, effects, rows } = this.#open()
-    if (instance === this.#environment.instance) {
-      if (this.#state === 'LIVE') return
-      this.#transition('LIVE', `epoch ${this.folder.state.epoch}`)
-      timers.start()
-      effects.start(inheritedEffects(rows))
-    } else if (this.#state === 'LIVE') {
-      this.#transition('RUNNING', `a newer owner was read: ${instance}`)
-      void timers.stop()
-      void effects.stop()
-    }
+    this.#transition('LIVE', `epoch ${epoch}`)
+    timers.start()
+    effects.start(inheritedEffects(rows))
   }
 
-  /** Announces itself once the journal is folded up to where it ended at the start. */
-  #announceWhenCaughtUp(): void {
-    if (this.#announceAt === undefined || this.#offset < this.#announceAt) return
-    this.#announceAt = undefined
-    const { processor, instance, partition, journalWriter, probe } = this.#environment
-    const announcement = {
-      kind: 'owner',
-      epoch: this.folder.state.epoch + 1,
-      foldVersion: processor.foldVersion,
-      settings: JSON.stringify(processor.settings),
-      preloaded: false,
-      instance,
-    } as const
-    journalWriter(partition)
-      .append([announcement])
-      .then(() => probe?.('owner announced', partition))
-      .catch((thrown: unknown) => this.fail(ensureError(thrown)))
+  #outdone(instance: string): void {
+    const { timers, effects } = this.#open()
+    if (this.#state === 'LIVE') this.#transition('RUNNING', `another owner was read: ${instance}`)
+    void timers.stop()
+    void effects.stop()
+  }
+
+  #retrying<Result>(work: () => Promise<Result>): Promise<Result> {
+    const { clock, observer } = this.#environment
+    return retrying(
+      { clock, delayMs: RETRY_MS, signal: this.#giveUp, onRetry: (error) => observer.onError(error) },
+      work,
+    )
   }
 
   #decode(value: Buffer, offset: number): readonly JournalEntry[] {
