@@ -1,5 +1,4 @@
 import { EngineError } from '../errors.js'
-import { recordBytes } from '../ingest/record-bytes.js'
 import type { JournalEntry } from '../journal/entry.js'
 import type {
   DeadLetterProblem,
@@ -8,11 +7,13 @@ import type {
   FoldContext,
   IndexEntry,
   JournalEvent,
+  OutputRecord,
   OutputTopic,
   SourcePosition,
   Table,
 } from '../processor.js'
 import type { Folder, FolderOptions } from './folder.js'
+import { outputBytes } from './output-record.js'
 import { residentRows } from './row-store.js'
 
 /** The one context of a folder, reused for every event. */
@@ -89,19 +90,10 @@ export class Context implements FoldContext {
     return residentRows(this.#options.rows.state(table)) as [string, Row][]
   }
 
-  emit(
-    output: OutputTopic,
-    record: { key: string; value: string | Buffer; headers: readonly (readonly [string, string])[] },
-  ): void {
-    const headers: [string, Buffer][] = [
-      ['ce_specversion', Buffer.from('1.0')],
-      ['ce_id', Buffer.from(this.#folder.outputId(this.position, this.#outputs++))],
-      ['ce_time', Buffer.from(new Date(this.time).toISOString())],
-    ]
-    for (const [name, value] of record.headers) headers.push([name, Buffer.from(value)])
-    const made = { key: Buffer.from(record.key), value: Buffer.from(record.value), headers }
-    checkSize(recordBytes(made), output.topic)
-    this.#folder.push({ kind: 'output', output, key: record.key, record: made, offset: this.position.offset })
+  emit(output: OutputTopic, record: OutputRecord): void {
+    checkSize(outputBytes(record), output.topic)
+    const { position, time } = this
+    this.#folder.push({ kind: 'output', output, record, position, index: this.#outputs++, time })
   }
 
   send(key: string, event: JournalEvent): void {

@@ -9,6 +9,7 @@ import type { FoldContext, JournalEvent, Processor, Table } from '../processor.j
 import { Folder } from './folder.js'
 import type { Consequence } from './folder.js'
 import { freeze } from './freeze.js'
+import { sendableOutput } from './output-record.js'
 import { RowStore } from './row-store.js'
 import { foldSegment } from './segment.js'
 import { deadlineKey, engineTables } from './table-runtime.js'
@@ -343,7 +344,13 @@ t.test('outputs and sends are known by their place, whatever was made before the
   })
   const made = await s.fold([event('a'), event('b')])
   const ids = made.flatMap((c) =>
-    c.kind === 'output' ? [c.record.headers?.find(([n]) => n === 'ce_id')?.[1].toString()] : [],
+    c.kind === 'output'
+      ? [
+          sendableOutput(c, 'j/0')
+            .headers?.find(([n]) => n === 'ce_id')?.[1]
+            .toString(),
+        ]
+      : [],
   )
   t.equal(new Set(ids).size, 2 * many)
   const positions = made.flatMap((c) => (c.kind === 'send' ? [c.source] : []))

@@ -1,21 +1,19 @@
-import { v5 as uuidV5 } from 'uuid'
 import { cut, ensureError } from '../../common/errors.js'
 import type { BlockCodec } from '../journal/block-codec.js'
 import type { EventEntry, JournalEntry, OwnerEntry, TimerEntry } from '../journal/entry.js'
-import type { NewRecord } from '../log/log.js'
 import type {
   DeadLetterProblem,
   EffectRequest,
   EventPosition,
   IndexEntry,
   JournalEvent,
-  OutputTopic,
   Processor,
   Reads,
   RowReference,
   SourcePosition,
 } from '../processor.js'
 import { Context } from './fold-context.js'
+import type { Output } from './output-record.js'
 import type { RowStore, TableState } from './row-store.js'
 import { indexOf } from './row-scan.js'
 import { deadlineKey, engineTables } from './table-runtime.js'
@@ -23,14 +21,7 @@ import type { AnswerRow, OwedRow, SourceRow } from './table-runtime.js'
 
 /** What folding makes besides rows, in order. The task sends it; a replay throws it away. */
 export type Consequence =
-  /** `offset`: of the journal record whose fold made it. */
-  | {
-      readonly kind: 'output'
-      readonly output: OutputTopic
-      readonly key: string
-      readonly record: NewRecord
-      readonly offset: number
-    }
+  | ({ readonly kind: 'output' } & Output)
   /** To one partition of the own journal, or to all. */
   | {
       readonly kind: 'send'
@@ -80,8 +71,6 @@ export interface FoldReads extends Reads {
   readonly failure?: Error
 }
 
-/** Name space of output ids. */
-const OUTPUT_ID_NAMESPACE = '4d1f2b1e-6d0c-5c53-9d5a-0f2f1d7c8a11'
 /** How long an answer can be asked for again, and a process that sent over HTTP may repeat itself: ms of journal time. */
 const ANSWER_LIFE_MS = 10 * 60_000
 const HTTP_SOURCE_LIFE_MS = 24 * 3_600_000
@@ -102,6 +91,8 @@ export class Folder {
   readonly #owed: TableState
   readonly #context: Context
   readonly #consequences: Consequence[] = []
+  /** Highest positions taken in this segment, by source; rows at its end, for nearly every event takes the same source. */
+  readonly #taken = new Map<string, Taken>()
 
   constructor(options: FolderOptions, state: FoldState) {
     this.#options = options
@@ -158,10 +149,15 @@ export class Folder {
       this.#consequences.length = 0
       this.#fail(entry, position, ensureError(thrown))
     }
-    // After the events own changes, so that one taken back is not taken again.
     this.#take(entry.source)
     this.#context.reportCounts()
     for (const consequence of this.#consequences) this.#options.onConsequence(consequence)
+  }
+
+  /** Puts what the segment's entries have taken of their sources, before anything is committed. */
+  endSegment(): void {
+    for (const [source, taken] of this.#taken) this.#rows.put(this.#sources, source, taken)
+    this.#taken.clear()
   }
 
   push(consequence: Consequence): void {
@@ -192,11 +188,6 @@ export class Folder {
   settle(effectId: string): void {
     this.#rows.put(this.#owed, effectId, undefined)
     this.push({ kind: 'settled', effectId })
-  }
-
-  outputId(position: EventPosition, index: number): string {
-    const { journal, partition } = this.#options
-    return uuidV5(`${journal}/${partition}/${position.offset}/${position.index}/${index}`, OUTPUT_ID_NAMESPACE)
   }
 
   #foldEvent(entry: EventEntry): void {
@@ -268,7 +259,7 @@ export class Folder {
   }
 
   #isNew(source: SourcePosition): boolean {
-    const taken = this.#sources.resident?.get(source.source) as SourceRow | undefined
+    const taken = this.#taken.get(source.source) ?? (this.#sources.resident?.get(source.source) as Taken | undefined)
     return (
       taken === undefined ||
       source.offset > taken.offset ||
@@ -276,11 +267,21 @@ export class Folder {
     )
   }
 
-  #take(source: SourcePosition): void {
-    const row: SourceRow = { offset: source.offset, index: source.index, time: this.state.time }
-    this.#rows.put(this.#sources, source.source, row)
+  #take({ source, offset, index }: SourcePosition): void {
+    const { time } = this.state
+    const taken = this.#taken.get(source)
+    if (taken === undefined) {
+      this.#taken.set(source, { offset, index, time })
+    } else {
+      taken.offset = offset
+      taken.index = index
+      taken.time = time
+    }
   }
 }
+
+/** A `SourceRow` in the making. */
+type Taken = { -readonly [Part in keyof SourceRow]: SourceRow[Part] }
 
 /** Rows of the engine's own that an entry may touch. */
 function ownRows(entry: JournalEntry): readonly RowReference[] {

@@ -36,5 +36,6 @@ export async function foldSegment(rows: RowStore, folder: Folder, segment: reado
   for (const { entry, position, timestamp, reads } of segment) {
     folder.fold(entry, position, timestamp, scanned, reads.failure ?? scanFailure)
   }
+  folder.endSegment()
   rows.endSegment()
 }

@@ -18,6 +18,8 @@ import { Ownership } from './ownership.js'
 import { openTaskStore } from './open-store.js'
 import type { OpenedStore } from './open-store.js'
 import { findOriginal } from './original.js'
+import { sendableOutput } from './output-record.js'
+import type { Output } from './output-record.js'
 import { RowStore } from './row-store.js'
 import { foldSegment } from './segment.js'
 import type { FoldItem } from './segment.js'
@@ -406,11 +408,13 @@ export class Task {
     return armed
   }
 
-  #sendOutput({ output, key, record, offset }: Extract<Consequence, { kind: 'output' }>): Promise<unknown> {
-    const { partitions, observer, sendOutput } = this.#environment
-    const to = { topic: output.topic, partition: partitionOf(key, partitions) }
+  #sendOutput(made: Output): Promise<unknown> {
+    const { journalTopic, partition, partitions, observer, sendOutput } = this.#environment
+    const { output, position } = made
+    const to = { topic: output.topic, partition: partitionOf(made.record.key, partitions) }
+    const record = sendableOutput(made, `${journalTopic}/${partition}`)
     observer.onOutput(output.topic)
-    return output.once === true ? this.#open().onceOutputs.send(to, record, offset) : sendOutput(to, record)
+    return output.once === true ? this.#open().onceOutputs.send(to, record, position.offset) : sendOutput(to, record)
   }
 
   async #send({ key, event, source }: Extract<Consequence, { kind: 'send' }>): Promise<void> {

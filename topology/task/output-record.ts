@@ -1,0 +1,37 @@
+import { v5 as uuidV5 } from 'uuid'
+import type { NewRecord } from '../log/log.js'
+import type { EventPosition, OutputRecord, OutputTopic } from '../processor.js'
+
+/** An output as its fold has made it. It becomes bytes when it is sent: a replay, which sends nothing, spares that. */
+export interface Output {
+  readonly output: OutputTopic
+  readonly record: OutputRecord
+  /** The event that made it, and its place among that event's outputs. */
+  readonly position: EventPosition
+  readonly index: number
+  /** The fold's time, ms. */
+  readonly time: number
+}
+
+/** Bytes of key, value and headers, but for those that the engine adds. */
+export function outputBytes({ key, value, headers }: OutputRecord): number {
+  let bytes = Buffer.byteLength(key) + Buffer.byteLength(value)
+  for (const [name, text] of headers) bytes += Buffer.byteLength(name) + Buffer.byteLength(text)
+  return bytes
+}
+
+/** Name space of output ids: 4d1f2b1e-6d0c-5c53-9d5a-0f2f1d7c8a11. */
+const NAMESPACE = Buffer.from('4d1f2b1e6d0c5c539d5a0f2f1d7c8a11', 'hex')
+const SPEC_VERSION = Buffer.from('1.0')
+
+/** The record to send. Its id follows from where it was made, so a repeat carries the same; `journal` is `topic/partition`. */
+export function sendableOutput({ record, position, index, time }: Output, journal: string): NewRecord {
+  const name = `${journal}/${position.offset}/${position.index}/${index}`
+  const headers: [string, Buffer][] = [
+    ['ce_specversion', SPEC_VERSION],
+    ['ce_id', Buffer.from(uuidV5(Buffer.from(name), NAMESPACE))],
+    ['ce_time', Buffer.from(new Date(time).toISOString())],
+  ]
+  for (const [header, value] of record.headers) headers.push([header, Buffer.from(value)])
+  return { key: Buffer.from(record.key), value: Buffer.from(record.value), headers }
+}
