@@ -29,7 +29,6 @@ export async function replayed(directory: string): Promise<readonly Figure[]> {
     await untilReadable(application, records, timeMs)
   }
   caller.close()
-  await plugin.close()
 
   const cpuBefore = process.cpuUsage()
   const started = performance.now()
@@ -39,6 +38,7 @@ export async function replayed(directory: string): Promise<readonly Figure[]> {
   }
   const ms = performance.now() - started
   const { user, system } = process.cpuUsage(cpuBefore)
+  await plugin.close()
   await service.stop()
   const what = `journal of ${entries} events, ${PARTITIONS} partitions, replayed into empty stores`
   return [
