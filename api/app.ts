@@ -4,7 +4,6 @@ import Fastify, { LogController } from 'fastify'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Api, ApiLogger } from './api.js'
 import { answerMalformed } from './client-errors.js'
-// EVENTS
 import { registerEvents } from './events/post-events.js'
 import { errorBody, surfaceOf } from './error-shapes.js'
 import { ApiError, retryAfter } from './errors.js'
