@@ -1,6 +1,7 @@
 import { apiErrors } from '../api/errors.js'
 import type { ErrorSpec, ErrorTable } from '../common/errors.js'
 import { settingsErrors } from '../common/settings.js'
+import { trustLevelErrors } from '../processors/trust-level/errors.js'
 import { inputErrors } from '../schemas/input-errors.js'
 import { registryErrors } from '../schemas/registry/errors.js'
 import { storeErrors } from '../state-stores/errors.js'
@@ -11,6 +12,7 @@ import { simulationErrors } from './simulate/errors.js'
 /** All families of error codes, in the order of the documentation. A test holds that none is missing. */
 export const errorTables: readonly { readonly family: string; readonly where: string; readonly table: ErrorTable }[] = [
   { family: 'Input', where: 'dead letters, and faults in answers to `POST /events`', table: inputErrors },
+  { family: 'Trust levels', where: 'dead letters', table: trustLevelErrors },
   { family: 'HTTP', where: 'answers, with their status', table: apiErrors },
   { family: 'Settings', where: 'the start', table: settingsErrors },
   { family: 'Schema registry', where: 'the log, `/ops/health/ready`', table: registryErrors },

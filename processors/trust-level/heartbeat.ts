@@ -3,6 +3,7 @@ import type { Reads } from '../../topology/processor.js'
 import type { Context } from './context.js'
 import { deadlineId, rearm } from './deadlines.js'
 import type { DeadlineSubject } from './deadlines.js'
+import type { TrustLevelErrorCode } from './errors.js'
 import { countedOwnLevel, effectiveLevel } from './levels.js'
 import { announce } from './notices.js'
 import { NEVER, plugins, trust } from './tables.js'
@@ -10,6 +11,8 @@ import type { TrustRow } from './tables.js'
 
 /** 2000-01-01T00:00:00Z: nothing before it is a time of a report. */
 const YEAR_2000_MS = 946_684_800_000
+
+const UNREGISTERED: TrustLevelErrorCode = 'UNREGISTERED_CM_HANDLE'
 
 const KNOWN_TYPES: ReadonlySet<string> = new Set([
   'org.onap.cm.events.trustlevel-notification',
@@ -91,7 +94,7 @@ function unregistered(
     }
     context.count('unregistered_dead_letters')
     context.deadLetter({
-      code: 'UNREGISTERED_CM_HANDLE',
+      code: UNREGISTERED,
       message: 'the cm handle was removed after this report, and is not registered',
     })
     return
@@ -121,7 +124,7 @@ export function pendingLevelExpired({ subject: cmHandle, due }: DeadlineSubject,
   context.delete(trust, cmHandle)
   context.count('unregistered_dead_letters')
   context.deadLetter({
-    code: 'UNREGISTERED_CM_HANDLE',
+    code: UNREGISTERED,
     message: `the cm handle was not registered within ${context.settings.pendingLevelMs} ms`,
     position: { offset: row.offset, index: row.index },
   })
