@@ -5,6 +5,10 @@ import type { TestSystem } from './test-system.js'
 
 const PLUGIN = 'http://dmi-1:8080'
 
+interface JournalEntry {
+  readonly event?: { readonly type: string }
+}
+
 const register = async (system: TestSystem, body: object): Promise<LightMyRequestResponse> =>
   system.request({ method: 'POST', url: '/ncmpInventory/v1/ch', payload: { dmiPlugin: PLUGIN, ...body } })
 
@@ -71,12 +75,21 @@ t.test('registered, reported, down with its plugin, and searched by level', asyn
   t.match(plugins, [{ plugin: PLUGIN, trustLevel: 'NONE', cmHandles: 4, reason: 'refused' }])
 })
 
-t.test('journal records are shown decoded', async (t) => {
+t.test('journal records are shown decoded, with who asked for a change and why', async (t) => {
   const system = await testSystem(t)
-  await register(system, { createdCmHandles: [{ cmHandle: 'ch-1' }] })
+  await system.request({
+    method: 'POST',
+    url: '/ncmpInventory/v1/ch',
+    payload: { dmiPlugin: PLUGIN, createdCmHandles: [{ cmHandle: 'ch-1' }] },
+    headers: { 'x-pulsefold-actor': 'operator-7', 'x-pulsefold-reason': 'new site' },
+  })
   const answer = await system.request('/ops/topics/test-trust-level-journal/records?limit=1000')
   t.equal(answer.statusCode, 200)
-  t.match(answer.body, /"type":"CmHandlesRegistered"/)
+  const entries = answer.json<{ records: { value: JournalEntry[] }[] }>().records.flatMap(({ value }) => value)
+  for (const type of ['DmiPluginRegistered', 'CmHandlesRegistered']) {
+    const entry = entries.find(({ event }) => event?.type === type)
+    t.match(entry, { actor: 'operator-7', reason: 'new site' }, type)
+  }
   const topics = ['dmi-device-heartbeat', 'ncmp-inventory-events', 'test-dead-letters']
   for (const topic of topics) t.equal((await system.request(`/ops/topics/${topic}/records`)).statusCode, 200, topic)
 })

@@ -17,7 +17,7 @@ const bash = (command: string, options: { cwd?: string; PATH?: string } = {}) =>
   return { status: result.status, out: result.stdout, err: result.stderr }
 }
 
-for (const script of ['scripts/start', 'scripts/test', 'scripts/pulsefold', '.ci/run']) {
+for (const script of ['scripts/start', 'scripts/test', 'scripts/pulsefold', 'scripts/bench', '.ci/run']) {
   t.test(`${script} is executable and bash can parse it`, async (t) => {
     accessSync(join(root, script), constants.X_OK)
     t.match(bash(`bash -n ${script}`), { status: 0, err: '' })

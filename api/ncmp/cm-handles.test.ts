@@ -145,6 +145,8 @@ t.test('data sync is set, by id', async (t) => {
   t.match(streams.commands.at(-1)?.options, { commandId: 'key-1', actor: 'op', reason: 'test' })
   const shown = (await server.app.inject('/ncmp/v1/ch/ch-1/state')).json<{ state: object }>()
   t.match(shown.state, { dataSyncEnabled: true, dataSyncState: { operational: { syncState: 'UNSYNCHRONIZED' } } })
+  t.equal((await put('?dataSyncEnabled=false')).statusCode, 200)
+  t.strictSame((await server.app.inject('/ncmp/v1/ch/ch-1/state')).json<{ state: object }>().state, state)
   t.equal((await put('?dataSyncEnabled=true', 'ch-9')).statusCode, 404)
   t.equal((await put('?dataSyncEnabled=true', 'bad%20id')).statusCode, 404)
   t.equal((await put('')).statusCode, 400)
