@@ -4,7 +4,6 @@ import type { StoreDigest } from '../../state-stores/digest.js'
 import { EngineError } from '../errors.js'
 import type { JournalEntry } from '../journal/entry.js'
 import type { RecordBatch, TransactionalWriter } from '../log/log.js'
-import { partitionOf } from '../partitioner.js'
 import { retrying } from '../retry.js'
 import type { EffectRequest, Processor } from '../processor.js'
 import { distrustOperations } from './commit-record.js'
@@ -13,13 +12,11 @@ import { Effects } from './effects.js'
 import type { TaskEnvironment } from './environment.js'
 import { Folder } from './folder.js'
 import type { Consequence } from './folder.js'
+import { follow } from './follow.js'
 import { OnceOutputs } from './once-outputs.js'
 import { Ownership } from './ownership.js'
 import { openTaskStore } from './open-store.js'
 import type { OpenedStore } from './open-store.js'
-import { findOriginal } from './original.js'
-import { sendableOutput } from './output-record.js'
-import type { Output } from './output-record.js'
 import { RowStore } from './row-store.js'
 import { foldSegment } from './segment.js'
 import type { FoldItem } from './segment.js'
@@ -33,8 +30,6 @@ import { Timers } from './timers.js'
 const SEGMENT_ENTRIES = 250
 /** Between two tries of what the log refuses. */
 const RETRY_MS = 1000
-
-type Answer = Extract<Consequence, { kind: 'answer' }>
 
 /** The parts of a task that is open. */
 interface Parts {
@@ -349,83 +344,15 @@ export class Task {
     this.#environment.observer.onFolded(segment.length)
     const consequences = this.#consequences
     this.#consequences = []
-    const armed = this.#follow(consequences)
-    timers.folded(armed)
+    timers.folded(
+      follow(consequences, {
+        ...this.#open(),
+        environment: this.#environment,
+        retrying: (work) => this.#retrying(work),
+        onFailed: (error) => this.fail(error),
+      }),
+    )
     await this.#environment.probe?.('folded', this.partition)
-  }
-
-  /** Sends what folds have made; the next commit waits for the acknowledgements, and so do answers. */
-  #follow(consequences: readonly Consequence[]): number {
-    const { committer, timers, effects, ownership } = this.#open()
-    const outputs: Promise<unknown>[] = []
-    const answers: Answer[] = []
-    let armed = Number.POSITIVE_INFINITY
-    for (const consequence of consequences) {
-      switch (consequence.kind) {
-        case 'output':
-          outputs.push(this.#sendOutput(consequence))
-          break
-        case 'send':
-          outputs.push(this.#send(consequence))
-          break
-        case 'deadLetter':
-          outputs.push(this.#sendDeadLetter(consequence))
-          break
-        case 'answer':
-          answers.push(consequence)
-          break
-        case 'request':
-          effects.requested(consequence.effect)
-          break
-        case 'settled':
-          effects.settled(consequence.effectId)
-          break
-        case 'armed':
-          armed = Math.min(armed, consequence.due)
-          break
-        case 'fired':
-          timers.fired(consequence)
-          this.#environment.observer.onDeadlineFired()
-          break
-        case 'owner':
-          ownership.read(consequence)
-          break
-        case 'failed':
-          this.#environment.observer.onError(consequence.error)
-          break
-      }
-    }
-    const tell = (): void => {
-      for (const answer of answers) this.#environment.onAnswer(answer)
-    }
-    if (outputs.length === 0) {
-      tell()
-    } else {
-      const acknowledged = Promise.all(outputs)
-      committer.addOutputs(acknowledged)
-      acknowledged.then(tell, (thrown: unknown) => this.fail(ensureError(thrown)))
-    }
-    return armed
-  }
-
-  #sendOutput(made: Output): Promise<unknown> {
-    const { journalTopic, partition, partitions, observer, sendOutput } = this.#environment
-    const { output, position } = made
-    const to = { topic: output.topic, partition: partitionOf(made.record.key, partitions) }
-    const record = sendableOutput(made, `${journalTopic}/${partition}`)
-    observer.onOutput(output.topic)
-    return output.once === true ? this.#open().onceOutputs.send(to, record, position.offset) : sendOutput(to, record)
-  }
-
-  async #send({ key, event, source }: Extract<Consequence, { kind: 'send' }>): Promise<void> {
-    const { partitions, journalWriter } = this.#environment
-    const targets = key === null ? Array.from({ length: partitions }, (_, i) => i) : [partitionOf(key, partitions)]
-    await Promise.all(targets.map((target) => journalWriter(target).append([{ kind: 'event', event, source }])))
-  }
-
-  async #sendDeadLetter({ problem, position }: Extract<Consequence, { kind: 'deadLetter' }>): Promise<void> {
-    const { letter, original } = await this.#retrying(() => findOriginal(this.#environment, problem, position))
-    await this.#environment.sendDeadLetter(letter, original)
   }
 
   #live(epoch: number): void {

@@ -1,0 +1,103 @@
+import { ensureError } from '../../common/errors.js'
+import { partitionOf } from '../partitioner.js'
+import type { Committer } from './committer.js'
+import type { Effects } from './effects.js'
+import type { TaskEnvironment } from './environment.js'
+import type { Consequence } from './folder.js'
+import type { OnceOutputs } from './once-outputs.js'
+import { findOriginal } from './original.js'
+import { sendableOutput } from './output-record.js'
+import type { Ownership } from './ownership.js'
+import type { Timers } from './timers.js'
+
+/** Where the consequences of folds go. */
+export interface Followers {
+  readonly environment: TaskEnvironment
+  readonly committer: Committer
+  readonly timers: Timers
+  readonly effects: Effects
+  readonly ownership: Ownership
+  readonly onceOutputs: OnceOutputs
+  retrying<Result>(work: () => Promise<Result>): Promise<Result>
+  onFailed(error: Error): void
+}
+
+type Of<Kind extends Consequence['kind']> = Extract<Consequence, { kind: Kind }>
+
+/**
+ * Sends what folds have made; the next commit waits for the acknowledgements, and so do answers. Tells the earliest deadline
+ * that was armed, or infinity.
+ */
+export function follow(consequences: readonly Consequence[], followers: Followers): number {
+  const { environment, committer, timers, effects, ownership } = followers
+  const outputs: Promise<unknown>[] = []
+  const answers: Of<'answer'>[] = []
+  let armed = Number.POSITIVE_INFINITY
+  for (const consequence of consequences) {
+    switch (consequence.kind) {
+      case 'output':
+        outputs.push(sendOutput(consequence, followers))
+        break
+      case 'send':
+        outputs.push(send(consequence, environment))
+        break
+      case 'deadLetter':
+        outputs.push(sendDeadLetter(consequence, followers))
+        break
+      case 'answer':
+        answers.push(consequence)
+        break
+      case 'request':
+        effects.requested(consequence.effect)
+        break
+      case 'settled':
+        effects.settled(consequence.effectId)
+        break
+      case 'armed':
+        armed = Math.min(armed, consequence.due)
+        break
+      case 'fired':
+        timers.fired(consequence)
+        environment.observer.onDeadlineFired()
+        break
+      case 'owner':
+        ownership.read(consequence)
+        break
+      case 'failed':
+        environment.observer.onError(consequence.error)
+        break
+    }
+  }
+  const tell = (): void => {
+    for (const answer of answers) environment.onAnswer(answer)
+  }
+  if (outputs.length === 0) {
+    tell()
+  } else {
+    const acknowledged = Promise.all(outputs)
+    committer.addOutputs(acknowledged)
+    acknowledged.then(tell, (thrown: unknown) => followers.onFailed(ensureError(thrown)))
+  }
+  return armed
+}
+
+function sendOutput(made: Of<'output'>, { environment, onceOutputs }: Followers): Promise<unknown> {
+  const { journalTopic, partition, partitions, observer, sendOutput: append } = environment
+  const { output, position } = made
+  const to = { topic: output.topic, partition: partitionOf(made.record.key, partitions) }
+  const record = sendableOutput(made, `${journalTopic}/${partition}`)
+  observer.onOutput(output.topic)
+  return output.once === true ? onceOutputs.send(to, record, position.offset) : append(to, record)
+}
+
+async function send({ key, event, source }: Of<'send'>, environment: TaskEnvironment): Promise<void> {
+  const { partitions, journalWriter } = environment
+  const targets = key === null ? Array.from({ length: partitions }, (_, i) => i) : [partitionOf(key, partitions)]
+  await Promise.all(targets.map((target) => journalWriter(target).append([{ kind: 'event', event, source }])))
+}
+
+async function sendDeadLetter({ problem, position }: Of<'deadLetter'>, followers: Followers): Promise<void> {
+  const { environment } = followers
+  const { letter, original } = await followers.retrying(() => findOriginal(environment, problem, position))
+  await environment.sendDeadLetter(letter, original)
+}
