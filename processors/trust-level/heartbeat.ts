@@ -1,3 +1,4 @@
+import { HEARTBEAT_TYPES } from '../../schemas/trust-level/heartbeat-schema.js'
 import type { HeartbeatReported, TrustLevel } from '../../schemas/trust-level/journal-events.js'
 import type { Reads } from '../../topology/processor.js'
 import type { Context } from './context.js'
@@ -14,10 +15,7 @@ const YEAR_2000_MS = 946_684_800_000
 
 const UNREGISTERED: TrustLevelErrorCode = 'UNREGISTERED_CM_HANDLE'
 
-const KNOWN_TYPES: ReadonlySet<string> = new Set([
-  'org.onap.cm.events.trustlevel-notification',
-  'org.onap.cps.ncmp.events.trustlevel.DeviceTrustLevel',
-])
+const KNOWN_TYPES: ReadonlySet<string> = new Set(HEARTBEAT_TYPES)
 
 export function readsOfHeartbeat({ cmHandle }: HeartbeatReported): Reads {
   return { rows: [{ table: trust, key: cmHandle }] }

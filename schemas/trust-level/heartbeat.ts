@@ -6,7 +6,7 @@ import { refuse } from '../input-errors.js'
 import type { InputFault, InputResult } from '../input-errors.js'
 import { isJsonObject, parseJson } from '../json.js'
 import type { SchemaRegistry } from '../registry/schema-registry.js'
-import { deviceTrustLevelAvro, HEARTBEAT_TYPES } from './heartbeat-schema.js'
+import { deviceTrustLevelAvro } from './heartbeat-schema.js'
 import { TRUST_LEVELS } from './journal-events.js'
 import type { HeartbeatReported, TrustLevel } from './journal-events.js'
 
@@ -22,8 +22,8 @@ export type HeartbeatDecoded =
 /**
  * A heartbeat, from the topic or over HTTP: the event id is the cm handle id, the data carries the level, the record key
  * counts for nothing. Ids are not held against the characters that registration refuses, but control characters, line
- * breaks and broken surrogates are refused: such an id can never be registered. Every event type is taken; see
- * `isKnownHeartbeatType`. Without a registry Avro is refused with NO_SCHEMA_REGISTRY; with one the result may be a promise,
+ * breaks and broken surrogates are refused: such an id can never be registered. Every event type is taken, and
+ * counted by the fold. Without a registry Avro is refused with NO_SCHEMA_REGISTRY; with one the result may be a promise,
  * which rejects only with REGISTRY_UNAVAILABLE. (trust levels, sections 0 and 3)
  */
 export function decodeHeartbeat(
@@ -38,11 +38,6 @@ export function decodeHeartbeat(
   const level = levelOf(event, registry)
   if (level instanceof Promise) return level.then((later) => heartbeat(event, record, later))
   return heartbeat(event, record, level)
-}
-
-/** Whether an event type is one of the two that mean a trust level; others are taken too, and counted by type. */
-export function isKnownHeartbeatType(type: string): boolean {
-  return (HEARTBEAT_TYPES as readonly string[]).includes(type)
 }
 
 function heartbeat(event: CloudEvent, record: EventRecord, level: InputResult<TrustLevel>): HeartbeatDecoded {
