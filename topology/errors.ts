@@ -4,6 +4,10 @@ import type { ErrorTable } from '../common/errors.js'
 export const engineErrors = {
   ROW_NOT_DECLARED: { action: 'A mistake in the processor: declare the row in `reads` or `readsOfDeadline`.' },
   FOLD_FAILED: { action: 'A mistake in the processor: report it with the dead letter; the event changed nothing.' },
+  DECODE_FAILED: { action: 'A mistake in the processor: report it with the dead letter; the record was left out.' },
+  EVENT_REFUSED: {
+    action: 'The journal does not take the event: it is too large, or unlike its schema. See its message.',
+  },
   OUTPUT_TOO_LARGE: {
     action: 'A mistake in the processor: it makes a record that no log takes. Make it smaller, or several of it.',
   },

@@ -16,6 +16,7 @@ export interface DeadLetter {
 /** Larger originals go in short form: a dead letter must always be sendable. */
 const MAX_ORIGINAL_BYTES = 512 * 1024
 const SHORT_FORM_BYTES = 4096
+const MAX_MESSAGE_CHARACTERS = 2000
 
 const header = (name: string, value: string | number): readonly [string, Buffer] => [name, Buffer.from(String(value))]
 
@@ -35,21 +36,22 @@ export function deadLetterRecord(letter: DeadLetter, original: InputRecord): New
     header('__streams.errors.partition', letter.partition),
     header('__streams.errors.offset', letter.offset),
     header('__streams.errors.exception', letter.code),
-    header('__streams.errors.message', letter.message),
-    ...(dropped.length > 0 ? [header('__pulsefold.dropped-headers', dropped.join(' '))] : []),
+    header('__streams.errors.message', letter.message.slice(0, MAX_MESSAGE_CHARACTERS)),
+    ...(dropped.length > 0 ? [header('__pulsefold.dropped-headers', [...new Set(dropped)].join(' '))] : []),
     ...(short ? [header('__pulsefold.short-form', size)] : []),
   ]
   return {
     key: short ? (original.key?.subarray(0, SHORT_FORM_BYTES) ?? null) : original.key,
     value: short ? (original.value?.subarray(0, SHORT_FORM_BYTES) ?? null) : original.value,
-    headers: [
-      ...(short ? headers.filter(([, value]) => value.length <= SHORT_FORM_BYTES).slice(0, 64) : headers),
-      ...errors,
-    ],
+    headers: [...(short ? headers.filter(isShort).slice(0, 64) : headers), ...errors],
   }
 }
 
 /** The dead-letter topic's partition: all about one source position in one place. */
 export function deadLetterPartition(letter: DeadLetter, partitions: number): number {
   return partitionOf(`${letter.topic}/${letter.partition}/${letter.offset}`, partitions)
+}
+
+function isShort([name, value]: Headers[number]): boolean {
+  return name.length + value.length <= SHORT_FORM_BYTES
 }

@@ -1,4 +1,5 @@
 import { EngineError } from '../errors.js'
+import { MAX_RECORD_BYTES } from '../ingest/record-bytes.js'
 import type { JournalEntry } from '../journal/entry.js'
 import type {
   DeadLetterProblem,
@@ -146,8 +147,6 @@ export class Context implements FoldContext {
   }
 }
 
-/** What a log takes as one record, with room for what drivers add. */
-const MAX_RECORD_BYTES = 1_000_000
 /** Orders what several events of one journal record send on; the product with the entries of a block fits an Avro int. */
 const MAX_SENDS = 1_000_000
 
