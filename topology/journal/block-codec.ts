@@ -1,3 +1,4 @@
+import { crc32 } from 'node:zlib'
 import { avroType } from '../../schemas/avro.js'
 import type { AvroRecordSchema } from '../../schemas/avro.js'
 import { cut, ensureError } from '../../common/errors.js'
@@ -8,7 +9,7 @@ import type { EventEntry, JournalEntry } from './entry.js'
 
 /**
  * A journal record carries a block of entries: appending a record costs a Kafka client far more than reading one.
- * Layout: one byte format version, then Avro. Sources are named once a block.
+ * Layout: one byte format version, the CRC-32 of the rest, then Avro. Sources are named once a block.
  */
 export interface BlockCodec {
   encode(entries: readonly JournalEntry[]): Buffer
@@ -16,7 +17,8 @@ export interface BlockCodec {
   decode(block: Buffer): JournalEntry[]
 }
 
-const FORMAT_VERSION = 1
+const FORMAT_VERSION = 2
+const HEADER_BYTES = 5
 
 const optional = (name: string): { name: string; type: string[]; default: null } => ({
   name,
@@ -154,25 +156,24 @@ export function blockCodec(events: Readonly<Record<string, AvroRecordSchema>>): 
         })
       }
       const bytes = type.toBuffer(block)
-      const out = Buffer.allocUnsafe(bytes.length + 1)
+      const out = Buffer.allocUnsafe(HEADER_BYTES + bytes.length)
       out[0] = FORMAT_VERSION
-      bytes.copy(out, 1)
+      out.writeUInt32LE(crc32(bytes), 1)
+      bytes.copy(out, HEADER_BYTES)
       return out
     },
     decode(bytes) {
       if (bytes[0] !== FORMAT_VERSION) {
-        throw new EngineError(
-          'BLOCK_UNREADABLE',
-          `journal block has format version ${cut(bytes[0])}, not ${FORMAT_VERSION}`,
-        )
+        throw unreadable(`has format version ${cut(bytes[0])}, not ${FORMAT_VERSION}`)
       }
+      const body = bytes.subarray(HEADER_BYTES)
+      // Damaged or foreign bytes must not reach Avro: a count in them may ask for more memory than there is.
+      if (bytes.length < HEADER_BYTES || crc32(body) !== bytes.readUInt32LE(1)) throw unreadable('has another checksum')
       let block: AvroBlock
       try {
-        block = type.fromBuffer(bytes.subarray(1)) as AvroBlock
+        block = type.fromBuffer(body) as AvroBlock
       } catch (thrown) {
-        throw new EngineError('BLOCK_UNREADABLE', `journal block: ${cut(ensureError(thrown).message)}`, {
-          cause: thrown,
-        })
+        throw unreadable(`does not fit its schema: ${cut(ensureError(thrown).message)}`, thrown)
       }
       const entries: JournalEntry[] = []
       for (const entry of block.entries) {
@@ -181,6 +182,10 @@ export function blockCodec(events: Readonly<Record<string, AvroRecordSchema>>): 
       return entries
     },
   }
+}
+
+function unreadable(why: string, cause?: unknown): EngineError {
+  return new EngineError('BLOCK_UNREADABLE', `journal block ${why}`, cause === undefined ? {} : { cause })
 }
 
 function originOf(entry: EventEntry): AvroEntry['origin'] {

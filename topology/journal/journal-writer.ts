@@ -1,6 +1,7 @@
 import type { Clock } from '../../common/clock.js'
 import type { Log } from '../log/log.js'
 import { textBytes } from '../../common/text-bytes.js'
+import { MAX_RECORD_BYTES } from '../ingest/record-bytes.js'
 import { OrderedQueue } from '../ordered-queue.js'
 import type { EventPosition } from '../processor.js'
 import type { BlockCodec } from './block-codec.js'
@@ -43,22 +44,15 @@ export function journalWriter(options: JournalWriterOptions): JournalWriter {
   let next = 0
 
   async function send(items: readonly Sendable[]): Promise<EventPosition[]> {
-    const positions: { block: number; index: number }[] = []
-    const blocks: Sendable[][] = []
-    let block: Sendable[] | undefined
-    let bytes = 0
-    for (const item of items) {
-      if (block === undefined || block.length >= MAX_BLOCK_ENTRIES || bytes + item.bytes > MAX_BLOCK_BYTES) {
-        blocks.push((block = []))
-        bytes = 0
-      }
-      positions.push({ block: blocks.length - 1, index: block.length })
-      block.push(item)
-      bytes += item.bytes
-    }
-    const records = blocks.map((entries) => ({ key: null, value: codec.encode(entries.map((item) => item.entry)) }))
-    const { baseOffset } = await log.append(topic, partition, records)
-    return positions.map((position) => ({ offset: baseOffset + position.block, index: position.index }))
+    const blocks = portionsOf(items).flatMap((portion) => blocksOf(codec, portion))
+    const { baseOffset } = await log.append(
+      topic,
+      partition,
+      blocks.map(({ value }) => ({ key: null, value })),
+    )
+    return blocks.flatMap(({ entries }, block) =>
+      Array.from({ length: entries }, (_, index) => ({ offset: baseOffset + block, index })),
+    )
   }
 
   const queue = new OrderedQueue<Sendable, EventPosition[]>({
@@ -82,6 +76,35 @@ export function journalWriter(options: JournalWriterOptions): JournalWriter {
     },
     stop: () => queue.stop(),
   }
+}
+
+/** Entries by blocks, as far as their sizes are known. */
+function portionsOf(items: readonly Sendable[]): JournalEntry[][] {
+  const portions: JournalEntry[][] = []
+  let portion: JournalEntry[] = []
+  let bytes = 0
+  for (const item of items) {
+    if (portion.length > 0 && (portion.length >= MAX_BLOCK_ENTRIES || bytes + item.bytes > MAX_BLOCK_BYTES)) {
+      portions.push(portion)
+      portion = []
+      bytes = 0
+    }
+    portion.push(item.entry)
+    bytes += item.bytes
+  }
+  if (portion.length > 0) portions.push(portion)
+  return portions
+}
+
+/** One block, or several where it came out larger than a log takes. */
+function blocksOf(
+  codec: BlockCodec,
+  entries: readonly JournalEntry[],
+): { readonly value: Buffer; readonly entries: number }[] {
+  const value = codec.encode(entries)
+  if (value.length <= MAX_RECORD_BYTES || entries.length === 1) return [{ value, entries: entries.length }]
+  const half = entries.length >> 1
+  return [...blocksOf(codec, entries.slice(0, half)), ...blocksOf(codec, entries.slice(half))]
 }
 
 /** A rough size: only what can be large is counted. */
