@@ -216,6 +216,37 @@ t.test('an alternate id that another handle has is 109; one whose holder has gon
   t.notOk(api.streams.handles.has('dev-2'))
 })
 
+t.test('one handle that names two alternate ids fails only where another has the one named', async (t) => {
+  const api = await testApi(t)
+  await post(api, { dmiPlugin: PLUGIN, createdCmHandles: [{ cmHandle: 'dev-1', alternateId: 'held' }] })
+  const answer = await post(api, {
+    dmiPlugin: PLUGIN,
+    createdCmHandles: [{ cmHandle: 'dev-2', alternateId: 'free' }],
+    updatedCmHandles: [{ cmHandle: 'dev-2', alternateId: 'held' }],
+  })
+  t.strictSame(answer.body, failures({ failedUpdatedCmHandles: [exists('dev-2')] }))
+  t.equal(api.streams.handles.get('dev-2')?.alternateId, 'free')
+})
+
+t.test('a repeat whose first claim was refused goes on to the one that was granted', async (t) => {
+  const api = await testApi(t)
+  await post(api, { dmiPlugin: PLUGIN, createdCmHandles: [{ cmHandle: 'dev-1' }] })
+  api.streams.alternateIds.set('moved', 'removed-by-then')
+  api.streams.commands.length = 0
+  const hold = api.streams.hold
+  api.streams.hold = () => {
+    // What the first request has led to, seen after the first claim's old answer.
+    const dev1 = api.streams.handles.get('dev-1')
+    if (dev1 !== undefined && api.streams.openQueries > 0) {
+      api.streams.handles.set('dev-1', { ...dev1, alternateId: 'moved' })
+      api.streams.alternateIds.set('moved', 'dev-1')
+    }
+    return hold()
+  }
+  const update = { dmiPlugin: PLUGIN, updatedCmHandles: [{ cmHandle: 'dev-1', alternateId: 'moved' }] }
+  t.strictSame(await post(api, update, { 'idempotency-key': 'again' }), { status: 200, body: '' })
+})
+
 t.test('IV-15 a blank or absent alternate id in an update leaves the stored one', async (t) => {
   const api = await testApi(t)
   await post(api, { dmiPlugin: PLUGIN, createdCmHandles: [{ cmHandle: 'dev-1', alternateId: 'alt/1' }] })

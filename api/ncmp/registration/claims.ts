@@ -11,10 +11,15 @@ export interface Claim {
   readonly cmHandle: string
 }
 
-/** What became of claims: handles whose alternate id another has, and handles whose claim has no answer, with why. */
+/** What became of claims, each by `claimKey`: those of alternate ids that another has, and those without answer, with why. */
 export interface ClaimOutcome {
   readonly refused: ReadonlySet<string>
   readonly open: ReadonlyMap<string, string>
+}
+
+/** Names a claim: one handle may claim several alternate ids in a request. No id has the separator. */
+export function claimKey({ cmHandle, alternateId }: Claim): string {
+  return `${cmHandle}\u0000${alternateId}`
 }
 
 /** A holder that has gone, or has not come yet, is waited for so long. */
@@ -32,10 +37,10 @@ export async function claimAlternateIds(api: Api, act: Act, claims: readonly Cla
   let pending = claims
   for (let attempt = 0; pending.length > 0; attempt++) {
     const round = await claimOnce(api, act, pending, attempt)
-    for (const [cmHandle, why] of round.open) open.set(cmHandle, why)
+    for (const [key, why] of round.open) open.set(key, why)
     const isLast = api.clock.monotonic() >= until
     const held = await Promise.all(round.refused.map(async (claim) => isLast || (await isHeld(api, claim))))
-    for (const [i, claim] of round.refused.entries()) if (held[i] === true) refused.add(claim.cmHandle)
+    for (const [i, claim] of round.refused.entries()) if (held[i] === true) refused.add(claimKey(claim))
     pending = round.refused.filter((_, i) => held[i] === false)
     if (pending.length > 0) await sleep(api.clock, PAUSE_MS)
   }
@@ -58,7 +63,7 @@ async function claimOnce(api: Api, act: Act, claims: readonly Claim[], attempt: 
         const data = { claims: part, claimId: act.id }
         const name = `claims/${partition}/${i}/${attempt}`
         const result = await act.command<AlternateIdsAnswer>({ partition }, { type: 'AlternateIdsClaimed', data }, name)
-        if (!result.ok) for (const claim of part) open.set(claim.cmHandle, noAnswerText(result, act.id))
+        if (!result.ok) for (const claim of part) open.set(claimKey(claim), noAnswerText(result, act.id))
         else {
           refused.push(...result.answer.refused)
         }
@@ -68,13 +73,16 @@ async function claimOnce(api: Api, act: Act, claims: readonly Claim[], attempt: 
   return { refused, open }
 }
 
-/** Whether the holder's own row has the alternate id. Not to be known counts as yes. */
-async function isHeld(api: Api, { alternateId }: Claim): Promise<boolean> {
+/**
+ * Whether another holder's own row has the alternate id. Not to be known counts as yes. The claimant itself is found where a
+ * request is repeated: its first answers come again, until the one that gave the id.
+ */
+async function isHeld(api: Api, { alternateId, cmHandle: claimant }: Claim): Promise<boolean> {
   const { streams, queries } = api
   const home = await streams.query(TRUST_LEVEL, queries.alternateId, alternateId, { alternateId })
   if (!home.ok) return true
   const cmHandle = home.result.cmHandle
-  if (cmHandle === null) return false
+  if (cmHandle === null || cmHandle === claimant) return false
   const row = await streams.query(TRUST_LEVEL, queries.cmHandle, cmHandle, { cmHandle })
   return !row.ok || (row.result.found && row.result.handle.alternateId === alternateId)
 }

@@ -7,7 +7,7 @@ import { TRUST_LEVEL } from '../../trust-level-queries.js'
 import type { Api } from '../../api.js'
 import { commandAnswer, noAnswerText } from '../../acts.js'
 import type { Act } from './act.js'
-import { claimAlternateIds } from './claims.js'
+import { claimAlternateIds, claimKey } from './claims.js'
 import type { Claim } from './claims.js'
 import { failure } from './failures.js'
 import type { Failures } from './failures.js'
@@ -67,10 +67,12 @@ async function withoutRefused({ api, act, request }: Step, handles: HandlesPart)
   const keep =
     (list: Failures[keyof Failures]) =>
     (handle: { readonly cmHandle: string; readonly alternateId: string | null }): boolean => {
-      if (handle.alternateId === null || handle.alternateId === '') return true
-      const why = open.get(handle.cmHandle)
-      if (why !== undefined) list.push(failure(handle.cmHandle, '108', why))
-      else if (refused.has(handle.cmHandle)) list.push(failure(handle.cmHandle, '109'))
+      const { cmHandle, alternateId } = handle
+      if (alternateId === null || alternateId === '') return true
+      const key = claimKey({ cmHandle, alternateId })
+      const why = open.get(key)
+      if (why !== undefined) list.push(failure(cmHandle, '108', why))
+      else if (refused.has(key)) list.push(failure(cmHandle, '109'))
       else return true
       return false
     }
