@@ -1,94 +1,161 @@
 import t from 'tap'
+import { StoreError } from '../state-stores/errors.js'
 import { countingProcessor } from './counting-processor.js'
-import { partitionOf } from './partitioner.js'
-import type { Demand, QueryResult } from './streams.js'
+import { LogError } from './log/errors.js'
+import type { Query } from './processor.js'
+import { answerQuery } from './queries.js'
+import { inputRecord, JOURNAL } from './system/counting-run.js'
 import { TopologyTestDriver } from './test-driver.js'
 
-const TOPIC = 'test-counting-journal'
-const KEY = 'a'
-const query = countingProcessor.queries.find(({ name }) => name === 'count')!
+const count = countingProcessor.queries[0]!
 
-/** A driver whose stores can be made to give no rows for a while, so that nothing is folded. */
-async function started() {
-  const driver = new TopologyTestDriver({ processors: [countingProcessor] })
-  let held: Promise<void> | undefined
-  driver.wrapStore = (_name, store) =>
-    new Proxy(store, {
-      get(target, name) {
-        const member = Reflect.get(target, name) as unknown
-        if (typeof member !== 'function') return member
-        const call = (...args: unknown[]): unknown => Reflect.apply(member, target, args)
-        if (name !== 'get' && name !== 'getMany') return call
-        return async (...args: unknown[]): Promise<unknown> => {
-          await held
-          return call(...args)
-        }
-      },
-    })
+async function started(): Promise<TopologyTestDriver> {
+  const driver = new TopologyTestDriver({ processors: [countingProcessor], partitions: 2 })
   await driver.start()
-  const partition = partitionOf(KEY, driver.partitions)
-  return {
-    driver,
-    partition,
-    ask: (demand: Demand): Promise<QueryResult<unknown>> =>
-      driver.application.query('counting', query, KEY, KEY, demand),
-    endOfJournal: async (): Promise<number> => (await driver.log.offsets({ topic: TOPIC, partition })).end,
-    count: (commandId: string) => {
-      const event = { type: 'Counted', data: { key: KEY, mode: '' } }
-      return driver.application.command('counting', { key: KEY }, event, { commandId, timeoutMs: 300 })
-    },
-    hold: (): (() => void) => {
-      let release = (): void => undefined
-      held = new Promise((resolve) => (release = resolve))
-      return release
-    },
-  }
+  await driver.pipe('count-me', ['a', 'b', 'a'].map(inputRecord))
+  return driver
 }
 
-t.test('a demanded position is waited for, a second at most', async (t) => {
-  const { driver, partition, ask, endOfJournal } = await started()
-  const next = { topic: TOPIC, partition, offset: await endOfJournal() }
-  const waiting = ask({ minPositions: [next] })
-  await driver.pipe('count-me', { key: null, value: Buffer.from(KEY) })
-  t.match(await waiting, { ok: true, result: 1, position: next })
+/** The end of a partition's journal. */
+const end = async (driver: TopologyTestDriver, partition: number): Promise<number> =>
+  (await driver.log.offsets({ topic: JOURNAL, partition })).end
 
-  const never = ask({ minPositions: [{ ...next, offset: next.offset + 1000 }] })
-  await driver.advance(1000)
-  t.match(await never, { ok: false, reason: 'notUpToPosition', retryAfterMs: 1000 })
-  const other = { topic: 'another-journal', partition, offset: 1000 }
-  t.match(await ask({ minPositions: [other] }), { ok: true }, 'another journal is none of its business')
-  await driver.stop()
-})
-
-t.test('an answer staler than its caller allows is refused, and given again at the end of the journal', async (t) => {
-  const { driver, ask, hold } = await started()
-  t.match(await ask({ maxStalenessMs: 0 }), { ok: true, stalenessMs: 0 })
-  const release = hold()
-  await driver.pipe('count-me', { key: null, value: Buffer.from(KEY) })
-  await driver.advance(500)
-  t.match(await ask({ maxStalenessMs: 100 }), { ok: false, reason: 'tooStale' })
-  release()
-  await driver.settle()
-  t.match(await ask({ maxStalenessMs: 100 }), { ok: true, result: 1, stalenessMs: 0 })
-  await driver.stop()
-})
-
-t.test('a command without an answer in time is open; asked again by its id, it tells its first answer', async (t) => {
-  const { driver, count, hold } = await started()
-  const release = hold()
-  const open = count('command-1')
-  await driver.advance(300)
-  t.match(await open, { ok: false, reason: 'outcomeOpen' })
-  release()
-  await driver.settle()
-  for (const [commandId, expected] of [
-    ['command-1', 1],
-    ['command-1', 1],
-    ['command-2', 2],
-  ] as const) {
-    const answered = count(commandId)
-    await driver.settle()
-    t.match(await answered, { ok: true, answer: { key: KEY, count: expected } }, commandId)
+t.test('an answer says where it stands: position, role, staleness', async (t) => {
+  const driver = await started()
+  const { application } = driver
+  const [first, second] = await application.queryAll('counting', count, 'a')
+  t.match([first, second], [{ ok: true, role: 'active', stalenessMs: 0 }, { ok: true }])
+  t.same([first, second].map((answer) => (answer?.ok === true ? answer.result : undefined)).sort(), [0, 2])
+  for (const partition of [0, 1]) {
+    t.match(await application.queryPartition('counting', count, partition, 'a'), {
+      position: { topic: JOURNAL, partition, offset: (await end(driver, partition)) - 1 },
+    })
   }
+  await driver.stop()
+})
+
+t.test('what is folded is seen at once, committed or not', async (t) => {
+  const driver = await started()
+  const before = driver.application.tasks.map((task) => task.committedOffset)
+  t.match(await driver.application.query('counting', count, 'a', 'a'), { ok: true, result: 2 })
+  t.same(
+    driver.application.tasks.map((task) => task.committedOffset),
+    before,
+  )
+  await driver.stop()
+})
+
+t.test('a demanded position is waited for, and only in its own partition', async (t) => {
+  const driver = await started()
+  const { application } = driver
+  const next = await end(driver, 0)
+  const demand = { minPositions: [{ topic: JOURNAL, partition: 0, offset: next }] }
+  const asked = application.queryPartition('counting', count, 0, 'a', demand)
+  t.match(await application.queryPartition('counting', count, 1, 'a', demand), { ok: true }, 'another partition')
+  const elsewhere = { minPositions: [{ topic: 'other', partition: 0, offset: 2 ** 40 }] }
+  t.match(await application.queryPartition('counting', count, 0, 'a', elsewhere), { ok: true }, 'another topic')
+  // Whatever key falls in partition 0 brings the journal on.
+  await driver.pipe('count-me', ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'].map(inputRecord))
+  t.match(await asked, { ok: true, position: { offset: next } })
+  await driver.stop()
+})
+
+t.test('a position that is not reached in time is said so, and the caller is forgotten', async (t) => {
+  const driver = await started()
+  const task = driver.application.tasks[0]!
+  const far = { minPositions: [1, 2 ** 40].map((offset) => ({ topic: JOURNAL, partition: 0, offset })) }
+  const asked = Array.from({ length: 50 }, () => driver.application.queryPartition('counting', count, 0, 'a', far))
+  await driver.settle()
+  t.equal(task.waiting, 50)
+  await driver.clock.advance(999)
+  t.equal(task.waiting, 50)
+  await driver.clock.advance(1)
+  for (const answer of await Promise.all(asked)) {
+    t.match(answer, { ok: false, reason: 'notUpToPosition', message: /not yet at 1099511627776/, retryAfterMs: 1000 })
+  }
+  t.equal(task.waiting, 0)
+  await driver.stop()
+})
+
+t.test('too stale is said when the task lags behind the journal longer than the caller allows', async (t) => {
+  const driver = await started()
+  const [task] = driver.application.tasks
+  let lag = 0
+  const log = {
+    ...driver.log,
+    offsets: async (partition: { topic: string; partition: number }) => {
+      const offsets = await driver.log.offsets(partition)
+      return { ...offsets, end: offsets.end + lag }
+    },
+  }
+  const environment = { log, clock: driver.clock, journalTopic: JOURNAL, partition: 0 }
+  const ask = (maxStalenessMs: number): Promise<unknown> =>
+    answerQuery(environment, task, count, 'a', { maxStalenessMs })
+  t.match(await ask(0), { ok: true, stalenessMs: 0 })
+  lag = 1
+  await driver.clock.advance(500)
+  t.match(await ask(500), { ok: true, stalenessMs: 500 })
+  t.match(await ask(499), { ok: false, reason: 'tooStale', message: /500 ms behind/ })
+  lag = 0
+  t.match(await ask(0), { ok: true, stalenessMs: 0 }, 'at the end again')
+  await driver.stop()
+})
+
+t.test('a log that cannot say where it ends leaves the answer as stale as it was', async (t) => {
+  const driver = await started()
+  const unavailable = new LogError('LOG_UNAVAILABLE', 'no broker')
+  const log = { ...driver.log, offsets: () => Promise.reject(unavailable) }
+  const environment = { log, clock: driver.clock, journalTopic: JOURNAL, partition: 0 }
+  await driver.clock.advance(700)
+  const answer = await answerQuery(environment, driver.application.tasks[0], count, 'a', {})
+  t.match(answer, { ok: true })
+  t.ok(answer.ok && answer.stalenessMs >= 700)
+  await driver.stop()
+})
+
+t.test('a partition that is not live answers why, never that there is nothing', async (t) => {
+  const driver = await started()
+  const { application } = driver
+  const ask = (): Promise<unknown> => application.queryPartition('counting', count, 0, 'a')
+  t.match(await application.queryPartition('counting', count, 7, 'a'), {
+    ok: false,
+    reason: 'notOwned',
+    retryAfterMs: 1000,
+  })
+  application.tasks[0]!.fail(new Error('a bug'))
+  t.match(await ask(), { ok: false, reason: 'storeFailed' })
+  const stopping = driver.stop()
+  t.match(await ask(), { ok: false, reason: 'stopping' })
+  await stopping
+  await driver.start({ untilLive: false })
+  t.match(await driver.application.queryPartition('counting', count, 0, 'a'), { ok: false, reason: 'notOwned' })
+  driver.crash()
+  driver.wrapStore = (name, store) =>
+    name === 'counting-0' ? { ...store, getMany: () => new Promise(() => undefined) } : store
+  await driver.start()
+  t.match(await driver.application.queryPartition('counting', count, 0, 'a'), { ok: false, reason: 'restoring' })
+  driver.crash()
+})
+
+t.test('a task that ends while the query waits does not answer', async (t) => {
+  const driver = await started()
+  const task = driver.application.tasks[0]!
+  const next = await end(driver, 0)
+  const demand = { minPositions: [{ topic: JOURNAL, partition: 0, offset: next }] }
+  const asked = driver.application.queryPartition('counting', count, 0, 'a', demand)
+  await driver.settle()
+  task.fail(new Error('a bug'))
+  t.match(await asked, { ok: false })
+  driver.crash()
+})
+
+t.test('errors of the store are reasons, all others are thrown', async (t) => {
+  const driver = await started()
+  const failing = (error: Error): Query => ({ name: 'failing', run: () => Promise.reject(error) })
+  const ask = (error: Error): Promise<unknown> => driver.application.queryPartition('counting', failing(error), 0, {})
+  t.match(await ask(new StoreError('STORE_CLOSED', 'closing')), { ok: false, reason: 'stopping' })
+  t.match(await ask(new StoreError('STORE_UNAVAILABLE', 'no files')), { ok: false, reason: 'storeFailed' })
+  await t.rejects(ask(new TypeError('a bug')), TypeError)
+  t.equal(driver.application.tasks[0]?.state, 'LIVE')
   await driver.stop()
 })

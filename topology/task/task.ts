@@ -15,6 +15,7 @@ import type { Consequence } from './folder.js'
 import { follow } from './follow.js'
 import { OnceOutputs } from './once-outputs.js'
 import { Ownership } from './ownership.js'
+import { PositionWaiters } from './position-waiters.js'
 import { openTaskStore } from './open-store.js'
 import type { OpenedStore } from './open-store.js'
 import { RowStore } from './row-store.js'
@@ -58,7 +59,7 @@ export class Task {
   #offset = 0
   #inRecord = false
   #consequences: Consequence[] = []
-  #waiters: { readonly offset: number; resolve(): void }[] = []
+  readonly #waiters = new PositionWaiters()
   /** Monotonic time at which the store was last known to stand at the journal's end. */
   #atEndSince: number | undefined
   /** Monotonic time at which the last stamp was folded. */
@@ -112,6 +113,10 @@ export class Task {
   get openIterators(): number {
     return this.#parts?.rows.store.openIterators ?? 0
   }
+  /** Callers that wait for a position; for a metric and the tests. */
+  get waiting(): number {
+    return this.#waiters.size
+  }
   /** Keys that the changelog does not hold yet. */
   get changelogLag(): number {
     return this.#parts?.committer.lackingKeys ?? 0
@@ -161,10 +166,9 @@ export class Task {
     this.#atEndSince = this.#environment.clock.monotonic()
   }
 
-  /** Resolves when the record at `offset` is folded, or the task has stopped. */
-  whenFolded(offset: number): Promise<void> {
-    if (this.#offset > offset || !this.isRunning) return Promise.resolve()
-    return new Promise((resolve) => this.#waiters.push({ offset, resolve }))
+  /** Resolves when the record at `offset` is folded, the task has stopped, or `signal` ends the wait. */
+  whenFolded(offset: number, signal: AbortSignal): Promise<void> {
+    return this.#offset > offset || !this.isRunning ? Promise.resolve() : this.#waiters.wait(offset, signal)
   }
 
   /** Commits what is folded by now; resolves when it is in the store (and, when asked, in the changelog). */
@@ -192,7 +196,7 @@ export class Task {
     this.#transition('FAILED', error.message)
     void this.#parts?.timers.stop()
     void this.#parts?.effects.stop()
-    this.#wake()
+    this.#waiters.wakeAll()
     // The process may end before the store is set aside.
     if (this.damage !== undefined) this.#parts?.rows.store.write(distrustOperations).catch(() => undefined)
     if (wasRunning) this.#environment.onFailed(error)
@@ -212,7 +216,7 @@ export class Task {
     if (this.damage !== undefined) {
       observer.onSetAside(this.damage.message, await stores.setAside(storeName, this.damage.message))
     }
-    this.#wake()
+    this.#waiters.wakeAll()
   }
 
   async #build(writer: TransactionalWriter): Promise<Parts> {
@@ -395,14 +399,7 @@ export class Task {
 
   #advance(next: number): void {
     this.#offset = Math.max(this.#offset, next)
-    if (this.#waiters.length === 0) return
-    const done = this.#waiters.filter((waiter) => waiter.offset < this.#offset)
-    this.#waiters = this.#waiters.filter((waiter) => waiter.offset >= this.#offset)
-    for (const waiter of done) waiter.resolve()
-  }
-
-  #wake(): void {
-    for (const waiter of this.#waiters.splice(0)) waiter.resolve()
+    this.#waiters.folded(this.#offset)
   }
 
   #open(): Parts {
