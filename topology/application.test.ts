@@ -1,5 +1,6 @@
 import t from 'tap'
 import { counts, countingProcessor } from './counting-processor.js'
+import { StoreError } from '../state-stores/errors.js'
 import type { InputRecord } from './processor.js'
 import { TopologyTestDriver } from './test-driver.js'
 import { queryReader } from './task/query-reader.js'
@@ -66,3 +67,35 @@ t.test('not ready before inputs are read up to where they ended at the start', a
   t.match(again.application.readiness(), { ready: true, reasons: [] })
   await again.stop()
 })
+
+t.test(
+  'while the log refuses writes callers are told in time, and what they gave up waiting is not sent',
+  async (t) => {
+    const driver = new TopologyTestDriver({ processors: [countingProcessor] })
+    let isFull = false
+    driver.wrapStore = (name, store) => ({
+      ...store,
+      write: (operations, options) =>
+        name === 'log' && isFull
+          ? Promise.reject(new StoreError('STORE_WRITE_FAILED', 'no space left on device'))
+          : store.write(operations, options),
+    })
+    await driver.start()
+    isFull = true
+    const event = { type: 'Counted', data: { key: 'a', mode: '' } }
+    const ingest = (): Promise<unknown> =>
+      driver.application.ingest('counting', [{ key: 'a', event, original: null }]).catch((error: unknown) => error)
+    const first = ingest()
+    await driver.settle()
+    const second = ingest()
+    const command = driver.application.command('counting', { key: 'a' }, event, { commandId: 'c', timeoutMs: 5000 })
+    await driver.advance(10_000)
+    t.match(await first, { code: 'LOG_UNAVAILABLE' })
+    t.match(await second, { code: 'LOG_UNAVAILABLE' })
+    t.match(await command, { ok: false, reason: 'outcomeOpen' })
+    isFull = false
+    await driver.advance(1000)
+    t.equal(await countOf(driver, 'a'), 1, 'only the one whose send was under way')
+    await driver.stop()
+  },
+)

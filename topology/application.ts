@@ -57,6 +57,9 @@ export interface ApplicationOptions {
 }
 
 /** What the engine needs of a domain besides its processor. */
+/** An event over HTTP is acknowledged within this time, or its caller told to send it again. */
+const INGEST_MS = 10_000
+
 interface Domain {
   readonly processor: Processor
   readonly journalTopic: string
@@ -215,7 +218,7 @@ export class Application implements Streams {
           const { event, original } = events[at] as IngestEvent
           return { kind: 'event' as const, event, ...(original !== null && { original }) }
         })
-        const appended = (await writers[partition]?.append(entries)) ?? []
+        const appended = (await writers[partition]?.append(entries, INGEST_MS)) ?? []
         for (const [i, at] of places.entries()) {
           positions[at] = { topic: journalTopic, partition, ...(appended[i] as EventPosition) }
         }
@@ -239,14 +242,15 @@ export class Application implements Streams {
         : `partition ${partition} of ${domain} has no live owner yet`
       return { ok: false, reason: 'unavailable', message, retryAfterMs: 1000 }
     }
-    const waiting = this.#commands.wait(commandId, timeoutMs)
-    try {
-      const optional = { ...(actor !== undefined && { actor }), ...(reason !== undefined && { reason }) }
-      await writer.append([{ kind: 'event', event, commandId, ...optional }])
-    } catch (thrown) {
-      return { ok: false, reason: 'unavailable', message: ensureError(thrown).message, retryAfterMs: 1000 }
-    }
-    const answered = await waiting
+    const answer = this.#commands.wait(commandId, timeoutMs)
+    const optional = { ...(actor !== undefined && { actor }), ...(reason !== undefined && { reason }) }
+    const refusal = writer
+      .append([{ kind: 'event', event, commandId, ...optional }], timeoutMs)
+      .then(() => undefined, ensureError)
+    // A log that does not acknowledge leaves the outcome open, as a fold that does not answer.
+    const refused = await Promise.race([answer.then(() => undefined), refusal])
+    if (refused !== undefined) return { ok: false, reason: 'unavailable', message: refused.message, retryAfterMs: 1000 }
+    const answered = await answer
     if (answered === undefined) {
       const message = `no answer within ${timeoutMs} ms: the outcome is open; repeat the request with Idempotency-Key ${commandId}`
       return { ok: false, reason: 'outcomeOpen', message, retryAfterMs: 1000 }

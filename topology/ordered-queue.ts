@@ -1,5 +1,6 @@
 import type { Clock } from '../common/clock.js'
 import { ensureError } from '../common/errors.js'
+import { LogError } from './log/errors.js'
 import { retrying } from './retry.js'
 
 export interface OrderedQueueOptions<Item, Result> {
@@ -41,10 +42,30 @@ export class OrderedQueue<Item, Result> {
     return this.#waiting.length === 0 && this.#sending === undefined
   }
 
-  /** Resolves with the result of the send that carried these items, and the place of the first one in it. */
-  push(items: readonly Item[]): Promise<Sent<Result>> {
+  /**
+   * Resolves with the result of the send that carried these items, and the place of the first one in it. With `withinMs` it
+   * rejects with LOG_UNAVAILABLE when that comes no sooner: items still waiting are withdrawn, those of the send under way
+   * may arrive yet.
+   */
+  push(items: readonly Item[], withinMs?: number): Promise<Sent<Result>> {
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ items, resolve, reject })
+      const waiter: Waiter<Item, Result> = {
+        items,
+        resolve(sent) {
+          cancel()
+          resolve(sent)
+        },
+        reject(error) {
+          cancel()
+          reject(ensureError(error))
+        },
+      }
+      const giveUp = (): void => {
+        this.#waiting = this.#waiting.filter((other) => other !== waiter)
+        reject(new LogError('LOG_UNAVAILABLE', `not acknowledged within ${withinMs} ms`))
+      }
+      const cancel = withinMs === undefined ? () => undefined : this.#options.clock.setTimer(giveUp, withinMs)
+      this.#waiting.push(waiter)
       this.#sending ??= this.#drain()
     })
   }

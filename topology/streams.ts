@@ -93,7 +93,10 @@ export interface Streams {
     args: Arguments,
     demand?: Demand,
   ): Promise<readonly QueryResult<Result>[]>
-  /** Appends to the journal; resolves when durable, with a position for each event, in order. Rejects with LogError. */
+  /**
+   * Appends to the journal; resolves when durable, with a position for each event, in order. Rejects with LogError, after 10 s
+   * with LOG_UNAVAILABLE: some may then be there.
+   */
   ingest(domain: string, events: readonly IngestEvent[]): Promise<readonly (Position & EventPosition)[]>
   /** Appends a command to the partition of `key` (or the partition given) and waits for what its fold says. */
   command<Answer>(

@@ -30,7 +30,8 @@ export interface JournalWriterOptions {
  * the log, so that the fold's deduplication by source position drops only true repeats.
  */
 export interface JournalWriter {
-  append(entries: readonly NewEntry[]): Promise<EventPosition[]>
+  /** Tried until it is done or, where given, for `withinMs`; rejects then with LOG_UNAVAILABLE, and it may be done yet. */
+  append(entries: readonly NewEntry[], withinMs?: number): Promise<EventPosition[]>
   stop(): void
 }
 
@@ -66,12 +67,12 @@ export function journalWriter(options: JournalWriterOptions): JournalWriter {
   })
 
   return {
-    async append(entries) {
+    async append(entries, withinMs) {
       const items = entries.map((entry) => {
         const given = entry.kind === 'event' ? entry.source : undefined
         return { entry: { ...entry, source: given ?? { source, offset: next++, index: 0 } }, bytes: sizeOf(entry) }
       })
-      const { result, first } = await queue.push(items)
+      const { result, first } = await queue.push(items, withinMs)
       return result.slice(first, first + items.length)
     },
     stop: () => queue.stop(),
