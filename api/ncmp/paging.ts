@@ -35,7 +35,8 @@ export function decodeCursor(text: string, context: CursorContext): Cursor {
   if (!isObject(body) || body['v'] !== 1) throw refused('is none of this service')
   const { search, at, after, min } = body
   if (search !== fingerprint(context.search)) throw refused('belongs to another search')
-  if (typeof at !== 'number' || at > context.now || context.now - at > MAX_AGE_MS) throw refused('is too old')
+  // Another instance's clock may be ahead, and this one's may have been set back.
+  if (typeof at !== 'number' || Math.abs(context.now - at) > MAX_AGE_MS) throw refused('is too old')
   const isList = (list: unknown): list is unknown[] => Array.isArray(list) && list.length === context.partitions
   if (!isList(after) || !isList(min) || !after.every(isAfter) || !min.every(isOffset)) {
     throw refused('is none of this service')

@@ -231,6 +231,9 @@ t.test('a cursor that is not ours, of another search, or too old is 400, and so 
     'other path',
   )
   t.equal((await search(api, next, NONE)).statusCode, 200)
+  const ahead = forged((cursor) => (cursor['at'] = clock.now() + 60_000))
+  const answer = await search(api, `/ncmp/v1/ch/id-searches?limit=5&after=${ahead}`, NONE)
+  t.equal(answer.statusCode, 200, 'from an instance whose clock is ahead')
   await clock.advance(25 * 3_600_000)
   t.equal((await search(api, next, NONE)).statusCode, 400, 'a day later')
   for (const limit of ['0', '-1', '100001', 'x', '', '1.5', '1&limit=2']) {
