@@ -45,20 +45,34 @@ export function avroRowCodec<Row extends object>(
   })
   return {
     encode(row) {
-      const head = body.toBuffer(row)
-      const tail = positions.toBuffer(row)
-      const out = Buffer.allocUnsafe(head.length + tail.length + 1)
-      head.copy(out, 0)
-      tail.copy(out, head.length)
-      out[out.length - 1] = tail.length
-      return out
+      for (;;) {
+        // Written in place: a Buffer for each part would cost more than the encoding.
+        const bodyEnd = body.encode(row, scratch, 0)
+        const end = bodyEnd < 0 ? bodyEnd : positions.encode(row, scratch, bodyEnd)
+        if (end >= 0 && end < scratch.length) {
+          scratch[end] = end - bodyEnd
+          return Buffer.from(scratch.subarray(0, end + 1))
+        }
+        scratch = Buffer.allocUnsafeSlow(scratch.length * 2)
+      }
     },
     decode(bytes) {
-      const tailLength = bytes[bytes.length - 1] ?? 0
-      const split = bytes.length - 1 - tailLength
-      const row = body.fromBuffer(bytes.subarray(0, split)) as object
-      if (tailLength === 0) return row as Row
-      return Object.assign(row, positions.fromBuffer(bytes.subarray(split, bytes.length - 1))) as Row
+      const end = bytes.length - 1
+      const bodyEnd = end - (bytes[end] ?? 0)
+      const row = body.decode(bytes, 0) as Decoded<Row>
+      if (row.offset !== bodyEnd) throw new RangeError(`${schema.name}: ${bytes.length} bytes are no such row`)
+      if (bodyEnd === end) return row.value
+      const tail = positions.decode(bytes, bodyEnd) as Decoded<Partial<Row>>
+      if (tail.offset !== end) throw new RangeError(`${schema.name}: ${bytes.length} bytes are no such row`)
+      return Object.assign(row.value, tail.value)
     },
   }
 }
+
+interface Decoded<Value> {
+  readonly value: Value
+  readonly offset: number
+}
+
+/** Where rows are encoded before they are copied out; grows to the largest. */
+let scratch = Buffer.allocUnsafeSlow(64 * 1024)

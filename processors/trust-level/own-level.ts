@@ -20,15 +20,16 @@ export function startOwnLevel(cmHandle: string, plugin: string, named: TrustLeve
   const started = { own: pending?.own ?? named, returnNumber: pluginRow?.returnNumber ?? NEVER }
   const announced = effectiveLevel(started, pluginRow)
   context.put(trust, cmHandle, {
-    ...started,
     status: 'REGISTERED',
     plugin,
+    own: started.own,
     // Reports keep their order over the registration; those from before a removal stay late.
     eventTime: former?.eventTime ?? 0,
     reported: former?.reported ?? false,
     since: pending?.since ?? context.time,
     announced,
     due: 0,
+    returnNumber: started.returnNumber,
     offset,
     index,
   })

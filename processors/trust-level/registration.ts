@@ -115,10 +115,25 @@ function create(
   isDenied: boolean,
   context: Context,
 ): FailureCode | null {
-  const { cmHandle, trustLevel, ...described } = creation
+  const { cmHandle, trustLevel } = creation
   if (context.get(cmHandles, cmHandle) !== undefined) return '109'
   if (isDenied && creation.alternateId !== '') return '108'
-  context.put(cmHandles, cmHandle, { ...names, ...described, dataSyncEnabled: false, lastUpdateTime: context.time })
+  // Member by member: a row put together by spreading is a slow object.
+  context.put(cmHandles, cmHandle, {
+    dmiPlugin: names.dmiPlugin,
+    dmiDataPlugin: names.dmiDataPlugin,
+    dmiModelPlugin: names.dmiModelPlugin,
+    dmiDatajobsReadPlugin: names.dmiDatajobsReadPlugin,
+    dmiDatajobsWritePlugin: names.dmiDatajobsWritePlugin,
+    alternateId: creation.alternateId,
+    moduleSetTag: creation.moduleSetTag,
+    dataProducerIdentifier: creation.dataProducerIdentifier,
+    cmHandleStatus: creation.cmHandleStatus,
+    publicProperties: creation.publicProperties,
+    additionalProperties: creation.additionalProperties,
+    dataSyncEnabled: false,
+    lastUpdateTime: context.time,
+  })
   startOwnLevel(cmHandle, dataPluginOf(names), trustLevel ?? 'COMPLETE', context)
   context.count('handles_registered')
   return null
