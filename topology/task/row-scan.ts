@@ -57,9 +57,10 @@ function boundsOf(prefix: string, range: ScanRange): KeyRange {
   const end = Buffer.from(from)
   end[end.length - 1] = (end[end.length - 1] ?? 0) + 1
   const after = range.after === undefined ? undefined : Buffer.from(prefix + range.after)
+  const before = range.before === undefined ? undefined : Buffer.from(prefix + range.before)
   return {
     ...(after !== undefined && after.compare(from) >= 0 ? { gt: after } : { gte: from }),
-    lt: range.before === undefined ? end : Buffer.from(prefix + range.before),
+    lt: before !== undefined && before.compare(end) < 0 ? before : end,
     ...(range.limit !== undefined && { limit: range.limit }),
   }
 }

@@ -39,8 +39,10 @@ export class Timers {
     this.#options = options
   }
 
+  /** Begins a term: what a former one has sent counts no longer. */
   start(): void {
     this.#running = true
+    this.#sent.clear()
     this.#nextDue = Number.NEGATIVE_INFINITY
     this.#schedule()
   }
@@ -100,7 +102,7 @@ export class Timers {
           this.#nextDue = Math.min(this.#nextDue, deadline.due)
           break walk
         }
-        if (sentAt === undefined || sentAt < resendBefore) due.push(deadline)
+        if (sentAt === undefined || sentAt <= resendBefore) due.push(deadline)
         else this.#nextDue = Math.min(this.#nextDue, now + (sentAt - resendBefore))
       }
     }
