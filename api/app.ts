@@ -98,9 +98,9 @@ export async function createApp(api: Api, logger: ApiLogger, requestTimeoutMs = 
   app.setSerializerCompiler(() => JSON.stringify)
 
   app.removeAllContentTypeParsers()
-  app.addContentTypeParser(/^application\/(?:[\w.-]+\+)?json(?:;|$)/, { parseAs: 'buffer' }, (_request, body, done) => {
+  app.addContentTypeParser(/^application\/(?:[\w.-]+\+)?json(?:;|$)/, { parseAs: 'buffer' }, (request, body, done) => {
     try {
-      done(null, parseJsonBody(body as Buffer))
+      done(null, parseJsonBody(body as Buffer, surface(request) === 'ncmp'))
     } catch (error) {
       done(error as Error)
     }

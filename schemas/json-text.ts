@@ -55,6 +55,45 @@ export function elementTexts(json: Buffer, limit: number): Buffer[] | 'NOT_AN_AR
   }
 }
 
+const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/
+
+/**
+ * The same JSON with each number as a string of its text, so that no digit is lost in parsing; for documents in which every
+ * scalar is read as text. What is no JSON number stays as it is, for the parser to refuse.
+ */
+export function quoteNumbers(json: Buffer): Buffer {
+  const parts: (Buffer | string)[] = []
+  let done = 0
+  for (let at = 0; at < json.length; at++) {
+    if (json[at] === QUOTE) {
+      at = endOfString(json, at) - 1
+    } else if (isNumberStart(json[at])) {
+      const start = at
+      while (isNumberByte(json[at + 1])) at++
+      const text = json.toString('latin1', start, at + 1)
+      if (!NUMBER.test(text)) continue
+      parts.push(json.subarray(done, start), `"${text}"`)
+      done = at + 1
+    }
+  }
+  if (done === 0) return json
+  return Buffer.concat(
+    [...parts, json.subarray(done)].map((part) => (typeof part === 'string' ? Buffer.from(part) : part)),
+  )
+}
+
+function isNumberStart(byte: number | undefined): boolean {
+  return byte === 0x2d || (byte !== undefined && byte >= 0x30 && byte <= 0x39)
+}
+
+/** A byte that can stand in a number, so that a run of them is a whole token. */
+function isNumberByte(byte: number | undefined): boolean {
+  if (byte === undefined) return false
+  return (
+    (byte >= 0x30 && byte <= 0x39) || byte === 0x2d || byte === 0x2b || byte === 0x2e || byte === 0x45 || byte === 0x65
+  )
+}
+
 function memberOf(object: Buffer, name: string): Buffer | undefined {
   if (object[0] !== OPEN_OBJECT) return undefined
   const quoted = Buffer.from(JSON.stringify(name))

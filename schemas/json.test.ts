@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import t from 'tap'
 import { inputErrors } from './input-errors.js'
 import { MAX_JSON_NESTING, parseJson } from './json.js'
-import { elementTexts, memberText, nestsDeeperThan } from './json-text.js'
+import { elementTexts, memberText, nestsDeeperThan, quoteNumbers } from './json-text.js'
 
 function outcome(json: string | Buffer): unknown {
   const parsed = parseJson(Buffer.from(json))
@@ -116,4 +116,14 @@ t.test('bytes of any kind are parsed or refused, never thrown on', async () => {
     }),
     { seed: 13, numRuns: 3000 },
   )
+})
+
+t.test('numbers become the texts that were sent; all else, and what is no JSON, stays', async (t) => {
+  const quoted = (json: string): string => quoteNumbers(Buffer.from(json)).toString()
+  t.equal(
+    quoted('{"a":12345678901234567890,"b":[1.50,-0,1e5,-2.5E-3],"c":"7 \\" 8","d":true,"e":null}'),
+    '{"a":"12345678901234567890","b":["1.50","-0","1e5","-2.5E-3"],"c":"7 \\" 8","d":true,"e":null}',
+  )
+  t.equal(quoted('9'), '"9"')
+  for (const json of ['{"a":01}', '[1.2.3]', '[-]', '{"x1":false}', '']) t.equal(quoted(json), json, json)
 })

@@ -279,3 +279,17 @@ t.test('SE-02 bodies that reach for a prototype are refused', async (t) => {
   }
   t.equal(({} as { x?: number }).x, undefined)
 })
+
+t.test('numbers in a registration keep every digit that was sent', async (t) => {
+  const { server } = await testApi(t)
+  const payload = `{"dmiPlugin":"${PLUGIN}","createdCmHandles":[
+    {"cmHandle":12345678901234567890,"publicCmHandleProperties":{"rate":1.50}},{"cmHandle":12345678901234567891}]}`
+  const headers = { 'content-type': 'application/json' }
+  const answer = await server.app.inject({ method: 'POST', url: '/ncmpInventory/v1/ch', headers, payload })
+  t.equal(answer.statusCode, 200, answer.body)
+  const first = (await server.app.inject('/ncmp/v1/ch/12345678901234567890')).json<{
+    publicCmHandleProperties: object
+  }>()
+  t.strictSame(first.publicCmHandleProperties, [{ rate: '1.50' }])
+  t.equal((await server.app.inject('/ncmp/v1/ch/12345678901234567891')).statusCode, 200)
+})
