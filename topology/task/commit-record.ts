@@ -1,6 +1,6 @@
 import { deserializeStoreDigest } from '../../state-stores/digest.js'
 import type { StoreDigest } from '../../state-stores/digest.js'
-import type { WriteOperation } from '../../state-stores/key-value-store.js'
+import type { KeyValueStore, WriteOperation } from '../../state-stores/key-value-store.js'
 import type { FoldState } from './folder.js'
 import { META } from './table-runtime.js'
 
@@ -35,4 +35,10 @@ export function parseCommit(
 ): { readonly commit: CommitRecord; readonly digest: StoreDigest } | undefined {
   if (commit === undefined || digest === undefined) return undefined
   return { commit: JSON.parse(commit.toString()) as CommitRecord, digest: deserializeStoreDigest(digest) }
+}
+
+/** Journal offset that a store stands for; undefined: it has no position. */
+export async function positionOf(store: KeyValueStore): Promise<number | undefined> {
+  const [commit, digest] = await store.getMany(commitKeys)
+  return parseCommit(commit, digest)?.commit.offset
 }

@@ -5,7 +5,7 @@ import type { WriteOperation } from '../../state-stores/key-value-store.js'
 import { LogError } from '../log/errors.js'
 import type { TransactionalWriter } from '../log/log.js'
 import { writeChangelog } from './changelog.js'
-import { commitOperations } from './commit-record.js'
+import { commitOperations, positionOf } from './commit-record.js'
 import type { CommitRecord } from './commit-record.js'
 import type { TaskEnvironment } from './environment.js'
 import type { FoldState } from './folder.js'
@@ -166,7 +166,7 @@ export class Committer {
     await Promise.all(outputs)
     await environment.probe?.('outputs acknowledged', environment.partition)
     signal.throwIfAborted()
-    if (operations.length > 0) await this.#write(operations)
+    if (operations.length > 0) await this.#write(operations, commit.offset)
     rows.finishCommit()
     this.#committedOffset = commit.offset
     await environment.probe?.('store written', environment.partition)
@@ -196,7 +196,7 @@ export class Committer {
   }
 
   /** A full disk holds the task up until it has room again; nothing is committed past what was written. */
-  async #write(operations: readonly WriteOperation[]): Promise<void> {
+  async #write(operations: readonly WriteOperation[], offset: number): Promise<void> {
     const { environment, rows, signal, draining } = this.#options
     for (;;) {
       try {
@@ -210,18 +210,31 @@ export class Committer {
         environment.observer.onError(thrown)
         await sleep(environment.clock, RETRY_MS, AbortSignal.any([signal, draining]))
         signal.throwIfAborted()
-        await this.#reopen().catch((failure: unknown) => environment.observer.onError(ensureError(failure)))
+        await this.#reopen(offset).catch((failure: unknown) => {
+          if (failure instanceof StoreError && failure.code === 'STORE_CORRUPT') throw failure
+          environment.observer.onError(ensureError(failure))
+        })
       }
     }
   }
 
-  /** A store that met a full disk refuses writes until it is opened anew. */
-  async #reopen(): Promise<void> {
+  /**
+   * A store that met a full disk refuses writes until it is opened anew. It must then stand where it stood, or where the
+   * failed write of `offset` has brought it after all.
+   */
+  async #reopen(offset: number): Promise<void> {
     const { environment, rows } = this.#options
+    const { stores, storeName, settings } = environment
     await rows.store.close()
-    const store = await environment.stores.open(environment.storeName, {
-      cacheBytes: environment.settings.blockCacheBytes,
-    })
+    const store = await stores.open(storeName, { cacheBytes: settings.blockCacheBytes })
+    const found = (await positionOf(store)) ?? 0
+    if (found !== this.#committedOffset && found !== offset) {
+      await store.close()
+      throw new StoreError(
+        'STORE_CORRUPT',
+        `the store stands at offset ${found} after it was opened anew, not at ${this.#committedOffset}`,
+      )
+    }
     rows.replaceStore(store)
   }
 }

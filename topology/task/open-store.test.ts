@@ -160,6 +160,25 @@ t.test('a journal that no longer reaches back to the newest state: the start say
   await t.rejects(s.open(), { code: 'JOURNAL_GAP' }, 'the store was closed, so it opens again')
 })
 
+t.test('a changelog with rows but no marker is not restored from; its keys are written anew', async (t) => {
+  const s = await subject()
+  await s.log.append(CHANGELOG.topic, 0, [
+    { key: Buffer.from('\u0015all'), value: Buffer.of(2, 0) },
+    { key: Buffer.from('\u0001owner'), value: Buffer.from('{}') },
+  ])
+  const { store, commit } = await s.open()
+  t.match(commit, { offset: 0 })
+  t.match(s.setAside, [/does not give its state: it has no marker/])
+  t.equal(await store.get(Buffer.from('\u0015all')), undefined)
+})
+
+t.test('a changelog that holds no more than its owners is empty', async (t) => {
+  const s = await subject()
+  await s.log.append(CHANGELOG.topic, 0, [{ key: Buffer.from('\u0001owner'), value: Buffer.from('{}') }])
+  t.match(await s.open(), { commit: { offset: 0 } })
+  t.same(s.setAside, [])
+})
+
 t.test('a restore that is stopped leaves no store open', async (t) => {
   const s = await subject()
   await writeMarker(s, s.commit)

@@ -20,7 +20,7 @@ export interface RestoreProgress {
 const BATCH_ROWS = 5000
 
 /**
- * Fills an empty store from the changelog: rows up to the newest marker, then the indexes, which the changelog does not hold.
+ * Fills an empty store from the changelog: the rows, then their indexes, which the changelog does not hold.
  * Answers the marker, or undefined when the changelog has none. Errors: CHANGELOG_MISMATCH when the rows do not have the
  * digest that the marker sealed (the store is then unusable), TASK_NOT_RUNNING when `signal` ends it.
  */
@@ -35,31 +35,31 @@ export async function restoreFromChangelog(
   const { start, end } = await log.offsets(changelog)
   let marker: Marker | undefined
   let restoredRecords = 0
-  // Rows wait here until their marker is seen: what follows the newest one is folded from the journal instead.
-  let waiting = new Map<string, WriteOperation>()
+  let hasRows = false
   for (let offset = start; offset < end;) {
     throwIfStopped(signal)
-    const batch = await log.read(changelog, offset)
-    for (const { key, value } of batch.records) {
+    const { records, next } = await log.read(changelog, offset)
+    const operations: WriteOperation[] = []
+    for (const { key, value } of records) {
       if (key === null) continue
-      if (value !== null && key.toString() === CHANGELOG_MARKER) {
-        marker = parseMarker(value)
-        await writeInBatches(store, [...waiting.values()])
-        waiting = new Map()
-      } else if (!isMeta(key)) {
-        waiting.set(key.toString('latin1'), { key, value })
-      }
-      restoredRecords++
+      if (!isMeta(key)) operations.push({ key, value })
+      else if (value !== null && key.toString() === CHANGELOG_MARKER) marker = parseMarker(value)
     }
-    offset = batch.next
+    await writeInBatches(store, operations)
+    hasRows ||= operations.length > 0
+    restoredRecords += records.length
+    offset = next
     onProgress({ restoredRecords, endOffset: end, offset })
   }
-  if (marker === undefined) return undefined
+  if (marker === undefined && !hasRows) return undefined
+  // Rows and their marker come in one transaction, so the rows are those of the newest marker.
   const digest = await buildIndexes(store, tables, signal)
-  if (digest.toString('base64') !== marker.digest) {
+  if (marker === undefined || digest.toString('base64') !== marker.digest) {
+    const sealed =
+      marker === undefined ? 'it has no marker' : `its marker at journal offset ${marker.offset} sealed another`
     throw new EngineError(
       'CHANGELOG_MISMATCH',
-      `changelog ${changelog.topic}/${changelog.partition} gives another state than its marker at journal offset ${marker.offset} sealed`,
+      `changelog ${changelog.topic}/${changelog.partition} does not give its state: ${sealed}`,
     )
   }
   const { digest: sealed, ...commit } = marker
