@@ -3,6 +3,7 @@ import { EngineError } from '../errors.js'
 import { cut } from '../../common/errors.js'
 import type { Table } from '../processor.js'
 import type { KeyValueStore } from '../../state-stores/key-value-store.js'
+import { checkedEntries } from './checked-entries.js'
 import { tableRuntimes } from './table-runtime.js'
 import type { TableRuntime } from './table-runtime.js'
 
@@ -91,7 +92,7 @@ export class RowStore {
   async loadResident(): Promise<void> {
     for (const { runtime, resident } of this.tables) {
       if (resident === undefined) continue
-      for await (const page of this.#store.entries(prefixRange(runtime.prefix))) {
+      for await (const page of checkedEntries(this.#store, prefixRange(runtime.prefix))) {
         for (const [key, value] of page) resident.set(key.toString('utf8', 1), runtime.table.codec.decode(value))
       }
     }
