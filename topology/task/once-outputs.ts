@@ -1,7 +1,7 @@
-import { sleep } from '../../common/clock.js'
 import type { Clock } from '../../common/clock.js'
-import { ensureError, PulsefoldError } from '../../common/errors.js'
+import { ensureError } from '../../common/errors.js'
 import type { Log, NewRecord, TopicPartition, TransactionalWriter } from '../log/log.js'
+import { retrying } from '../retry.js'
 import { ONCE_OUTPUTS } from './table-runtime.js'
 
 /** How far outputs declared `once` are out: those of journal records before `offset`. Kept in the changelog. */
@@ -20,7 +20,7 @@ export interface OnceOutputsOptions {
   /** Aborted: nothing more is sent, and what waits is rejected. */
   readonly signal: AbortSignal
   /** Aborted: an append that fails is not tried again. */
-  readonly draining: AbortSignal
+  readonly giveUp: AbortSignal
   readonly onRetry: (error: Error) => void
 }
 
@@ -91,7 +91,7 @@ export class OnceOutputs {
   }
 
   async #send(portion: readonly Waiting[]): Promise<void> {
-    const { clock, writer, changelog, position, signal, draining, onRetry } = this.#options
+    const { clock, writer, changelog, position, signal, giveUp, onRetry } = this.#options
     const parts = new Map<string, TopicPartition & { records: NewRecord[] }>()
     for (const { topic, partition, record } of portion) {
       const name = `${topic}/${partition}`
@@ -101,18 +101,10 @@ export class OnceOutputs {
     }
     const out: OutputPosition = { ...position, offset: (portion.at(-1)?.journalOffset ?? 0) + 1 }
     const told = { key: Buffer.from(ONCE_OUTPUTS), value: Buffer.from(JSON.stringify(out)) }
-    for (;;) {
+    await retrying({ clock, delayMs: RETRY_MS, signal: giveUp, onRetry }, async () => {
       signal.throwIfAborted()
-      try {
-        await writer.append([...parts.values(), { ...changelog, records: [told] }])
-        return
-      } catch (thrown) {
-        const isFinal = !(thrown instanceof PulsefoldError) || !thrown.retryable || thrown.code === 'LOG_CLOSED'
-        if (isFinal || draining.aborted) throw thrown
-        onRetry(thrown)
-        await sleep(clock, RETRY_MS, AbortSignal.any([signal, draining]))
-      }
-    }
+      await writer.append([...parts.values(), { ...changelog, records: [told] }])
+    })
   }
 }
 

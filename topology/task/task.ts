@@ -283,7 +283,7 @@ export class Task {
       changelog: { topic: environment.changelogTopic, partition },
       position: opened.outputs,
       signal: this.#stop.signal,
-      draining: this.#drain.signal,
+      giveUp: this.#giveUp,
       onRetry: (error) => observer.onError(error),
     })
     const { end } = await environment.log.offsets({ topic: environment.journalTopic, partition })
