@@ -343,10 +343,9 @@ export class Application implements Streams {
     if (domain !== undefined) return domain.tasks.process(batch)
     const route = this.#routes.get(batch.topic)
     if (route === undefined) return undefined
-    const { observer, clock, partitions } = this.#options
+    const { observer, partitions } = this.#options
     await ingest(
       {
-        clock,
         partitions,
         journalWriter: (name, partition) => this.#writer(this.#domain(name), partition),
         sendDeadLetter: (letter, original) => this.#sendDeadLetter(letter, original),

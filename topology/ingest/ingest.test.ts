@@ -1,5 +1,4 @@
 import t from 'tap'
-import { manualClock } from '../../common/manual-clock.js'
 import { countingProcessor } from '../counting-processor.js'
 import type { Counted } from '../counting-processor.js'
 import type { NewEntry } from '../journal/entry.js'
@@ -37,7 +36,6 @@ function subject(decode: Input['decode'] = (record) => input.decode(record)) {
   const refuse = { append: (_entries: readonly NewEntry[]): Error | undefined => undefined }
   const processor: Processor = countingProcessor
   const environment = {
-    clock: manualClock(),
     partitions: PARTITIONS,
     journalWriter: (_domain: string, partition: number) => ({
       append(entries: readonly NewEntry[]) {

@@ -1,4 +1,3 @@
-import type { Clock } from '../../common/clock.js'
 import { cut, ensureError } from '../../common/errors.js'
 import type { EventEntry } from '../journal/entry.js'
 import type { JournalWriter } from '../journal/journal-writer.js'
@@ -11,7 +10,6 @@ import type { DeadLetter } from './dead-letters.js'
 import { recordBytes } from './record-bytes.js'
 
 export interface IngestEnvironment {
-  readonly clock: Clock
   readonly partitions: number
   journalWriter(domain: string, partition: number): JournalWriter
   sendDeadLetter(letter: DeadLetter, original: LogRecord): Promise<unknown>
