@@ -2,13 +2,13 @@ import { createStoreDigest } from '../state-stores/digest.js'
 import type { StoreDigest } from '../state-stores/digest.js'
 import type { KeyValueStore } from '../state-stores/key-value-store.js'
 import { blockCodec } from './journal/block-codec.js'
-import type { Log, TopicPartition } from './log/log.js'
+import type { Log, LogRecord, TopicPartition } from './log/log.js'
 import type { Processor } from './processor.js'
 import { Folder } from './task/folder.js'
 import { freeze } from './task/freeze.js'
 import { RowStore } from './task/row-store.js'
-import { foldSegment } from './task/segment.js'
-import type { FoldItem } from './task/segment.js'
+import { foldSegment, segmentsOf } from './task/segment.js'
+import type { DecodedRecord } from './task/segment.js'
 
 export interface ReplayOptions {
   readonly log: Log
@@ -57,36 +57,28 @@ export async function replay(options: ReplayOptions): Promise<Replayed> {
   const { start, end } = await log.offsets(journal)
   const to = Math.min(options.to ?? end, end)
   let entries = 0
-  let segment: FoldItem[] = []
-
-  async function fold(): Promise<void> {
-    if (segment.length === 0) return
-    await foldSegment(rows, folder, segment)
-    entries += segment.length
-    segment = []
-    if (rows.dirtyRows >= MAX_DIRTY_ROWS) await write()
-  }
 
   async function write(): Promise<void> {
     await store.write(freeze(rows.tables, digest).operations)
     rows.finishCommit()
   }
 
+  function* decoded(records: readonly LogRecord[]): Generator<DecodedRecord> {
+    for (const { offset, timestamp, value } of records) {
+      if (offset < to && value !== null) yield { offset, timestamp, entries: codec.decode(value) }
+    }
+  }
+
   let offset = start
   while (offset < to) {
     const batch = await log.read(journal, offset, { maxBytes: READ_BYTES })
-    for (const record of batch.records) {
-      if (record.offset >= to || record.value === null) continue
-      for (const [index, entry] of codec.decode(record.value).entries()) {
-        const reads = folder.reads(entry)
-        if (reads.scan !== undefined || segment.length >= SEGMENT_ENTRIES) await fold()
-        segment.push({ entry, position: { offset: record.offset, index }, timestamp: record.timestamp, reads })
-        if (reads.scan !== undefined) await fold()
-      }
+    for (const { items } of segmentsOf(folder, decoded(batch.records), SEGMENT_ENTRIES)) {
+      await foldSegment(rows, folder, items)
+      entries += items.length
+      if (rows.dirtyRows >= MAX_DIRTY_ROWS) await write()
     }
     offset = batch.next
   }
-  await fold()
   await write()
   return { entries, offset: to, digest }
 }

@@ -13,6 +13,43 @@ export interface FoldItem {
   readonly reads: FoldReads
 }
 
+/** Entries to fold together; with `next` they end a record, and it is the offset behind that. */
+export interface Segment {
+  readonly items: readonly FoldItem[]
+  readonly next?: number
+}
+
+/** A journal record with its block decoded. */
+export interface DecodedRecord {
+  readonly offset: number
+  readonly timestamp: number
+  readonly entries: readonly JournalEntry[]
+}
+
+/** Cuts records into segments of about `size` entries; an entry that needs a scan is a segment of its own. */
+export function* segmentsOf(folder: Folder, records: Iterable<DecodedRecord>, size: number): Generator<Segment> {
+  let items: FoldItem[] = []
+  let next: number | undefined
+  for (const { offset, timestamp, entries } of records) {
+    for (const [index, entry] of entries.entries()) {
+      const reads = folder.reads(entry)
+      if (items.length > 0 && (reads.scan !== undefined || items.length >= size)) {
+        yield { items }
+        items = []
+      }
+      items.push({ entry, position: { offset, index }, timestamp, reads })
+      if (reads.scan === undefined) continue
+      yield { items }
+      items = []
+    }
+    next = offset + 1
+    if (items.length < size) continue
+    yield { items, next }
+    items = []
+  }
+  if (items.length > 0 && next !== undefined) yield { items, next }
+}
+
 /**
  * Loads what the entries need, then folds them one after another without giving way. An entry with a scan must be the only
  * one: its scan sees what all before have done.

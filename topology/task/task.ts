@@ -19,8 +19,8 @@ import { PositionWaiters } from './position-waiters.js'
 import { openTaskStore } from './open-store.js'
 import type { OpenedStore } from './open-store.js'
 import { RowStore } from './row-store.js'
-import { foldSegment } from './segment.js'
-import type { FoldItem } from './segment.js'
+import { foldSegment, segmentsOf } from './segment.js'
+import type { DecodedRecord, FoldItem } from './segment.js'
 import { engineTables } from './table-runtime.js'
 import type { OwedRow } from './table-runtime.js'
 import { isValidTransition } from './task-state.js'
@@ -305,38 +305,25 @@ export class Task {
   /** Folds record by record, in segments that give way to others; an event that needs a scan is a segment of its own. */
   async #processRecords(batch: RecordBatch): Promise<void> {
     const { folder, committer, onceOutputs } = this.#open()
-    let segment: FoldItem[] = []
-    let reached = this.#offset
-    const flush = async (): Promise<void> => {
-      if (segment.length > 0) await this.#fold(segment)
-      segment = []
-    }
-    const endOfRecords = async (): Promise<void> => {
+    const endOfRecords = async (next: number): Promise<void> => {
       this.#inRecord = false
-      this.#advance(reached)
+      this.#advance(next)
       onceOutputs.recordsFolded(this.#offset)
       committer.atRecordBoundary()
       await committer.makeRoom()
     }
-    for (const record of batch.records) {
-      if (record.offset < this.#offset || record.value === null) continue
-      let index = 0
-      for (const entry of this.#decode(record.value, record.offset)) {
-        const reads = folder.reads(entry)
-        if (reads.scan !== undefined || segment.length >= SEGMENT_ENTRIES) await flush()
-        this.#inRecord = true
-        segment.push({ entry, position: { offset: record.offset, index: index++ }, timestamp: record.timestamp, reads })
-        if (reads.scan !== undefined) await flush()
-      }
-      reached = record.offset + 1
-      if (segment.length >= SEGMENT_ENTRIES) {
-        await flush()
-        await endOfRecords()
-      }
+    for (const { items, next } of segmentsOf(folder, this.#decoded(batch), SEGMENT_ENTRIES)) {
+      this.#inRecord = true
+      await this.#fold(items)
+      if (next !== undefined) await endOfRecords(next)
     }
-    await flush()
-    reached = Math.max(reached, batch.next)
-    await endOfRecords()
+    await endOfRecords(batch.next)
+  }
+
+  *#decoded(batch: RecordBatch): Generator<DecodedRecord> {
+    for (const { offset, timestamp, value } of batch.records) {
+      if (offset >= this.#offset && value !== null) yield { offset, timestamp, entries: this.#decode(value, offset) }
+    }
   }
 
   async #fold(segment: readonly FoldItem[]): Promise<void> {
