@@ -9,6 +9,10 @@ import { blockCodec } from './journal/block-codec.js'
 import type { BlockCodec } from './journal/block-codec.js'
 import { journalWriter } from './journal/journal-writer.js'
 import type { JournalWriter } from './journal/journal-writer.js'
+import { GroupDirectory } from './cluster/directory.js'
+import type { Directory } from './cluster/directory.js'
+import { encodeMemberData } from './cluster/member-data.js'
+import type { HeldStore } from './cluster/member-data.js'
 import { LogError } from './log/errors.js'
 import type { GroupMember, Log, RecordBatch, TopicPartition } from './log/log.js'
 import { names } from './names.js'
@@ -78,6 +82,7 @@ export class Application implements Streams {
   readonly #topicWriters: TopicWriters
   /** Where assigned inputs ended when they were: before that is read the application is not ready. */
   readonly #inputTargets = new Map<string, number>()
+  readonly #directory = new GroupDirectory((topic) => this.#journals.get(topic)?.processor.name)
   #member: GroupMember | undefined
   #hasAssignment = false
   #isStopping = false
@@ -126,6 +131,11 @@ export class Application implements Streams {
     return [...this.#domains.values()].flatMap((domain) => domain.tasks.all)
   }
 
+  /** Which instance has which partition. */
+  get directory(): Directory {
+    return this.#directory
+  }
+
   journal(domain: string): { readonly topic: string; readonly partitions: number } {
     return { topic: this.#domain(domain).journalTopic, partitions: this.#options.partitions }
   }
@@ -135,8 +145,11 @@ export class Application implements Streams {
     return this.#journals.get(topic)?.codec
   }
 
-  /** Creates the topics, joins the group, opens what is assigned. Errors: those of log and stores. */
-  async start(): Promise<void> {
+  /**
+   * Creates the topics, joins the group, opens what is assigned. Other instances reach this one under `advertisedUrl`. Errors:
+   * those of log and stores.
+   */
+  async start({ advertisedUrl = '' }: { readonly advertisedUrl?: string } = {}): Promise<void> {
     const { log, processors, partitions, createInputTopics, applicationId, observer } = this.#options
     await log.createTopics(ownTopics(processors, this.#options))
     if (createInputTopics) await log.createTopics(inputTopics(processors, partitions))
@@ -146,10 +159,12 @@ export class Application implements Streams {
     this.#member = await log.join({
       group: applicationId,
       topics: [...this.#routes.keys(), ...this.#journals.keys()],
+      describe: () => encodeMemberData({ url: advertisedUrl, stores: this.#heldStores() }),
       listener: {
         onAssigned: (assigned) => this.#assigned(assigned),
         onRevoked: (revoked) => this.#revoked(revoked),
         onBatch: (batch) => this.#process(batch),
+        onMembers: (members) => this.#directory.update(members),
         onGap: (gap) => observer.onGap(gap),
         onError: (error) => observer.onError('consumer', error),
       },
@@ -287,6 +302,10 @@ export class Application implements Streams {
       reasons.push(`input ${partition} is not yet read up to offset ${target}, where it ended at the start`)
     }
     return { ready: reasons.length === 0, reasons: reasons.slice(0, 20) }
+  }
+
+  #heldStores(): HeldStore[] {
+    return this.tasks.map(({ processor, partition }) => ({ domain: processor.name, partition, lagRecords: 0 }))
   }
 
   async #addRoute(processor: Processor, input: Processor['inputs'][number]): Promise<void> {

@@ -4,6 +4,7 @@ import { cleaningCases } from './contract/cleaning.js'
 import { groupCases } from './contract/groups.js'
 import type { ContractCase, LogHarness } from './contract/harness.js'
 import { lifetimeCases } from './contract/lifetime.js'
+import { memberCases } from './contract/members.js'
 import { readCases } from './contract/reads.js'
 import { topicCases } from './contract/topics.js'
 import { writerCases } from './contract/writers.js'
@@ -15,6 +16,7 @@ const families: readonly (readonly [string, readonly ContractCase[]])[] = [
   ['appends', appendCases],
   ['reads', readCases],
   ['groups', groupCases],
+  ['members', memberCases],
   ['writers', writerCases],
   ['lifetime', lifetimeCases],
   ['cleaning', cleaningCases],

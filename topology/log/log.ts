@@ -72,6 +72,39 @@ export interface ReadOptions {
   readonly maxRecords?: number
 }
 
+/** What a member is to hold: `active` is delivered to it and to no other, of `standby` it keeps copies by itself. */
+export interface Share {
+  readonly active: readonly TopicPartition[]
+  readonly standby: readonly TopicPartition[]
+}
+
+/** A member as the placement sees it. */
+export interface Candidate {
+  readonly id: string
+  readonly topics: readonly string[]
+  /** What its `describe` told at this rebalance; empty: nothing. */
+  readonly data: Buffer
+  /** What it holds now. */
+  readonly owned: readonly TopicPartition[]
+}
+
+/**
+ * Who is to hold what: pure, and the same for the same candidates in whatever order. Each partition of a topic belongs to
+ * one of those who subscribe to it, by the candidates' ids. A driver hands over what moves in its own time, so that no
+ * partition is ever active in two places.
+ */
+export type Placement = (
+  candidates: readonly Candidate[],
+  partitionsOf: ReadonlyMap<string, number>,
+) => ReadonlyMap<string, Share>
+
+/** A member as all see it since the last rebalance. What is being handed over is active nowhere. */
+export interface MemberView extends Share {
+  readonly id: string
+  readonly isSelf: boolean
+  readonly data: Buffer
+}
+
 /**
  * What a group member does. Calls for one partition never overlap: the next batch comes after `onBatch` has resolved, and
  * then the position moves. A rejected `onBatch` is told to `onError`; the same batch comes again after a pause.
@@ -82,6 +115,11 @@ export interface GroupListener {
   /** The partitions are gone (or going, when the member leaves); the last `onBatch` of each has resolved. */
   onRevoked(partitions: readonly TopicPartition[]): Promise<void>
   onBatch(batch: RecordBatch): Promise<void>
+  /**
+   * At each rebalance, whether or not it changes what this member holds: when it has let go of what is gone, and before it
+   * is given what is new. Empty when the group has forgotten this member.
+   */
+  onMembers?(members: readonly MemberView[]): void
   /** The asked offset lies before the log start: records `from` to `to` (exclusive) are lost; reading goes on at `to`. */
   onGap(gap: TopicPartition & { readonly from: number; readonly to: number }): void
   onError(error: Error): void
@@ -91,6 +129,10 @@ export interface GroupOptions {
   readonly group: string
   readonly topics: readonly string[]
   readonly listener: GroupListener
+  /** What this member tells all others at each rebalance; some kilobytes at most. Default: nothing. */
+  readonly describe?: () => Buffer
+  /** Of one group's members all have the same. Default: balanced, each keeps what it can, no standbys. */
+  readonly placement?: Placement
   /** Records and bytes of one batch; default 10,000 and 1 MiB. */
   readonly maxRecords?: number
   readonly maxBytes?: number
@@ -98,6 +140,15 @@ export interface GroupOptions {
 
 export interface GroupMember {
   readonly assignment: readonly TopicPartition[]
+  /** All members, as of the last rebalance this member took part in. */
+  members(): readonly MemberView[]
+  /**
+   * The group has heard of this member within the session time-out: what it holds cannot be another's by now. False after a
+   * pause of the process until the group was asked.
+   */
+  readonly isCurrent: boolean
+  /** Asks for a rebalance: what `describe` tells has changed. */
+  rejoin(): void
   /**
    * Keeps a position for the next member that gets the partition. Lower than before is allowed. Rejects with WRITER_FENCED
    * once `onRevoked` has resolved: the position is another member's then.

@@ -3,8 +3,10 @@ import { randomUUID } from 'node:crypto'
 import type {
   GroupListener,
   GroupMember,
+  GroupOptions,
   Log,
   LogRecord,
+  MemberView,
   NewRecord,
   RecordBatch,
   TopicPartition,
@@ -78,6 +80,7 @@ export async function readAll(log: Log, partition: TopicPartition, from?: number
 
 type Seen =
   | { readonly call: 'assigned' | 'revoked'; readonly partitions: readonly TopicPartition[] }
+  | { readonly call: 'members'; readonly members: readonly MemberView[] }
   | { readonly call: 'batch' | 'batch-done'; readonly batch: RecordBatch }
   | { readonly call: 'gap'; readonly gap: TopicPartition & { readonly from: number; readonly to: number } }
   | { readonly call: 'error'; readonly error: Error }
@@ -109,6 +112,10 @@ export class RecordingListener implements GroupListener {
     this.#add({ call: 'batch', batch })
     await this.#behaviour.onBatch?.(batch)
     this.#add({ call: 'batch-done', batch })
+  }
+
+  onMembers(members: readonly MemberView[]): void {
+    this.#add({ call: 'members', members })
   }
 
   onGap(gap: TopicPartition & { readonly from: number; readonly to: number }): void {
@@ -171,7 +178,7 @@ export async function join(
   t: Test,
   log: Log,
   listener: GroupListener,
-  options: { readonly group?: string; readonly topics: readonly string[]; readonly maxRecords?: number },
+  options: Partial<GroupOptions> & Pick<GroupOptions, 'topics'>,
 ): Promise<GroupMember> {
   const member = await log.join({ group: newName(), ...options, listener })
   t.teardown(() => member.leave().catch(() => undefined))

@@ -1,6 +1,6 @@
 import { sleep } from '../../../common/clock.js'
 import { ensureError } from '../../../common/errors.js'
-import type { GroupMember, GroupPosition, TopicPartition } from '../log.js'
+import type { GroupMember, GroupPosition, MemberView, Placement, TopicPartition } from '../log.js'
 import type { DeliveryOptions } from './delivery.js'
 import { backoffMs, Delivery } from './delivery.js'
 import type { Partition } from './partition.js'
@@ -8,10 +8,13 @@ import type { Partition } from './partition.js'
 /** What a member needs of the log and of its group. */
 export interface MemberContext extends DeliveryOptions {
   readonly topics: readonly string[]
+  readonly describe?: () => Buffer
+  readonly placement?: Placement
   find(partition: TopicPartition): Partition
   /** Errors: WRITER_FENCED when the member does not hold the partition (any more). */
   commit(partition: TopicPartition, position: GroupPosition): Promise<void>
   committed(partition: TopicPartition): Promise<GroupPosition | undefined>
+  rejoin(): void
   leave(): Promise<void>
 }
 
@@ -19,6 +22,9 @@ export interface MemberContext extends DeliveryOptions {
 export class EmbeddedGroupMember implements GroupMember {
   readonly #context: MemberContext
   readonly #held = new Map<Partition, Delivery>()
+  /** What it told at the last rebalance. */
+  #data: Buffer = Buffer.alloc(0)
+  #members: readonly MemberView[] = []
   #left: Promise<void> | undefined
 
   constructor(context: MemberContext) {
@@ -31,6 +37,37 @@ export class EmbeddedGroupMember implements GroupMember {
 
   get assignment(): readonly TopicPartition[] {
     return [...this.#held.keys()].map(nameOf)
+  }
+
+  get placement(): Placement | undefined {
+    return this.#context.placement
+  }
+
+  get data(): Buffer {
+    return this.#data
+  }
+
+  /** One process: the group always knows of it. */
+  get isCurrent(): boolean {
+    return this.#left === undefined
+  }
+
+  members(): readonly MemberView[] {
+    return this.#members
+  }
+
+  rejoin(): void {
+    this.#context.rejoin()
+  }
+
+  describe(): Buffer {
+    this.#data = this.#context.describe?.() ?? Buffer.alloc(0)
+    return this.#data
+  }
+
+  see(members: readonly MemberView[]): void {
+    this.#members = members
+    this.#context.listener.onMembers?.(members)
   }
 
   holds(partition: Partition): boolean {

@@ -95,14 +95,13 @@ export class StoreLog implements EmbeddedLog {
     return this.#find(partition).read(offset, options)
   }
 
-  async join({ group, topics, listener, maxRecords, maxBytes }: GroupOptions): Promise<GroupMember> {
+  async join({ group, maxRecords, maxBytes, ...options }: GroupOptions): Promise<GroupMember> {
     this.#checkOpen()
-    for (const topic of topics) this.#parts.topics.get(topic)
+    for (const topic of options.topics) this.#parts.topics.get(topic)
     const consumers = this.#groups.get(group) ?? new ConsumerGroup((topic) => this.#parts.topics.get(topic).partitions)
     this.#groups.set(group, consumers)
     const member: EmbeddedGroupMember = new EmbeddedGroupMember({
-      topics,
-      listener,
+      ...options,
       clock: this.#parts.clock,
       maxRecords: maxRecords ?? 10_000,
       maxBytes: maxBytes ?? 1024 * 1024,
@@ -113,6 +112,7 @@ export class StoreLog implements EmbeddedLog {
         await this.#parts.positions.put(group, number, partition, position)
       },
       committed: async (partition) => this.#parts.positions.get(group, this.#number(partition), partition),
+      rejoin: () => consumers.rejoin(),
       leave: async () => {
         await consumers.leave(member)
         if (consumers.isEmpty) this.#groups.delete(group)

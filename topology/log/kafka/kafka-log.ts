@@ -117,13 +117,14 @@ class KafkaLog implements Log {
     return this.#reader.read(partition, offset, options)
   }
 
-  async join({ group, topics, listener, maxRecords, maxBytes }: GroupOptions): Promise<GroupMember> {
+  async join({ maxRecords, maxBytes, ...options }: GroupOptions): Promise<GroupMember> {
     this.#checkOpen()
     const { clock, onFatal, sessionTimeoutMs = 6_000, rebalanceTimeoutMs = 60_000 } = this.#options
-    for (const topic of topics) await this.#directory.get(topic)
+    for (const topic of options.topics) await this.#directory.get(topic)
     this.#checkOpen()
     const member = new KafkaGroupMember({
-      ...{ group, topics, listener, clock, onFatal, sessionTimeoutMs, rebalanceTimeoutMs },
+      ...options,
+      ...{ clock, onFatal, sessionTimeoutMs, rebalanceTimeoutMs },
       maxRecords: maxRecords ?? 10_000,
       maxBytes: maxBytes ?? 1024 * 1024,
       connectionOptions: this.#connectionOptions,

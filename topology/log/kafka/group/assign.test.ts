@@ -1,18 +1,21 @@
 import fc from 'fast-check'
 import t from 'tap'
+import { balancedPlacement } from '../../balanced-placement.js'
 import type { TopicPartition } from '../../log.js'
 import { assign } from './assign.js'
 import type { Subscription } from './subscription.js'
 import { decodeAssignment, decodeSubscription, encodeAssignment, encodeSubscription } from './subscription.js'
+
+const nothing = Buffer.alloc(0)
 
 type Held = Map<string, readonly TopicPartition[]>
 
 /** One generation: everyone joins with what it holds, and lets go of what it is not given. */
 function rebalance(held: Held, topics: ReadonlyMap<string, number>, generation: number): Held {
   const members = new Map<string, Subscription>(
-    [...held].map(([id, owned]) => [id, { topics: [...topics.keys()], owned, generation }]),
+    [...held].map(([id, owned]) => [id, { topics: [...topics.keys()], owned, generation, data: nothing }]),
   )
-  return assign(members, topics)
+  return new Map([...assign(members, topics, balancedPlacement)].map(([id, { active }]) => [id, active]))
 }
 
 function settle(held: Held, topics: ReadonlyMap<string, number>): Held {
@@ -86,11 +89,11 @@ t.test('members come and go: balanced, whole, in one hand, and no more moves tha
 t.test('of two who claim the same, the later assignment is right', async (t) => {
   const owned = [{ topic: 'x', partition: 0 }]
   const members = new Map([
-    ['a', { topics: ['x'], owned, generation: 3 }],
-    ['b', { topics: ['x'], owned, generation: 5 }],
+    ['a', { topics: ['x'], owned, generation: 3, data: nothing }],
+    ['b', { topics: ['x'], owned, generation: 5, data: nothing }],
   ])
-  const assigned = assign(members, new Map([['x', 1]]))
-  t.same([names(assigned.get('a')), names(assigned.get('b'))], [[], ['x/0']])
+  const assigned = assign(members, new Map([['x', 1]]), balancedPlacement)
+  t.same([names(assigned.get('a')?.active), names(assigned.get('b')?.active)], [[], ['x/0']])
 })
 
 t.test('subscription and assignment come back as they were sent; foreign user data counts as none', async (t) => {
@@ -99,11 +102,18 @@ t.test('subscription and assignment come back as they were sent; foreign user da
     { topic: '__proto__', partition: 0 },
     { topic: 'x', partition: 0 },
   ]
-  const subscription = { topics: ['x', '__proto__'], owned, generation: 4 }
+  const subscription = { topics: ['x', '__proto__'], owned, generation: 4, data: Buffer.from([0, 255, 10]) }
   const decoded = decodeSubscription(encodeSubscription(subscription))
   t.same({ ...decoded, owned: names(decoded.owned) }, { ...subscription, owned: names(owned) })
-  t.same(names(decodeAssignment(encodeAssignment(owned))), names(owned))
-  t.same(decodeAssignment(Buffer.alloc(0)), [])
+  const member = { id: 'm-1', data: Buffer.from('told'), active: owned, standby: [{ topic: 'x', partition: 1 }] }
+  const assignment = decodeAssignment(encodeAssignment(owned, [member]))
+  t.same(names(assignment.active), names(owned))
+  t.same(
+    assignment.members.map((seen) => ({ ...seen, active: names(seen.active) })),
+    [{ ...member, active: names(owned) }],
+  )
+  t.same(decodeAssignment(Buffer.alloc(0)), { active: [], members: [] })
+  t.same(decodeAssignment(Buffer.from([0, 0, 0, 0, 0, 0, 0, 0, 0, 0])), { active: [], members: [] })
   const foreign = Buffer.from([0, 0, 0, 0, 0, 1, 0, 1, 120, 0, 0, 0, 1, 255])
-  t.same(decodeSubscription(foreign), { topics: ['x'], owned: [], generation: -1 })
+  t.same(decodeSubscription(foreign), { topics: ['x'], owned: [], generation: -1, data: nothing })
 })

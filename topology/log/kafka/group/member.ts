@@ -2,7 +2,7 @@ import type { Clock } from '../../../../common/clock.js'
 import { sleep } from '../../../../common/clock.js'
 import { cut, ensureError } from '../../../../common/errors.js'
 import { LogError } from '../../errors.js'
-import type { GroupListener, GroupMember, GroupPosition, TopicPartition } from '../../log.js'
+import type { GroupListener, GroupMember, GroupPosition, MemberView, Placement, TopicPartition } from '../../log.js'
 import { Connection } from '../connection.js'
 import type { ConnectionOptions } from '../connection.js'
 import type { PartitionReader } from '../partition-reader.js'
@@ -12,6 +12,7 @@ import type { TopicDirectory } from '../topic-directory.js'
 import { Delivery } from './delivery.js'
 import { Fetcher } from './fetcher.js'
 import { Membership } from './membership.js'
+import type { Assignment } from './subscription.js'
 
 /** The member does not hold the partition any more, by the group's word. */
 const lostTypes = new Set(['ILLEGAL_GENERATION', 'UNKNOWN_MEMBER_ID', 'FENCED_INSTANCE_ID'])
@@ -22,6 +23,8 @@ export interface MemberContext {
   readonly group: string
   readonly topics: readonly string[]
   readonly listener: GroupListener
+  readonly describe?: () => Buffer
+  readonly placement?: Placement
   readonly maxRecords: number
   readonly maxBytes: number
   readonly clock: Clock
@@ -45,6 +48,7 @@ export class KafkaGroupMember implements GroupMember {
   readonly #held = new Map<string, Delivery>()
   readonly #fetcher: Fetcher
   readonly #membership: Membership
+  #members: readonly MemberView[] = []
   #left: Promise<void> | undefined
 
   constructor(context: MemberContext) {
@@ -67,6 +71,18 @@ export class KafkaGroupMember implements GroupMember {
 
   get assignment(): readonly TopicPartition[] {
     return [...this.#held.values()].map(({ partition }) => partition)
+  }
+
+  get isCurrent(): boolean {
+    return this.#membership.isCurrent
+  }
+
+  members(): readonly MemberView[] {
+    return this.#members
+  }
+
+  rejoin(): void {
+    this.#membership.rejoin()
   }
 
   start(): void {
@@ -129,11 +145,14 @@ export class KafkaGroupMember implements GroupMember {
   }
 
   /** Lets go of what is not assigned, then takes what is new; whether anything was let go. */
-  async #change(assigned: readonly TopicPartition[]): Promise<boolean> {
-    const names = new Set(assigned.map(nameOf))
+  async #change({ active, members }: Assignment): Promise<boolean> {
+    const { memberId } = this.#membership.identity
+    const names = new Set(active.map(nameOf))
     const going = [...this.#held].flatMap(([name, delivery]) => (names.has(name) ? [] : [delivery]))
     await this.#release(going)
-    this.#take(assigned.filter((partition) => !this.#held.has(nameOf(partition))))
+    this.#members = members.map((member) => ({ ...member, isSelf: member.id === memberId }))
+    this.#context.listener.onMembers?.(this.#members)
+    this.#take(active.filter((partition) => !this.#held.has(nameOf(partition))))
     return going.length > 0
   }
 

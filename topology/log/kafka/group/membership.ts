@@ -2,13 +2,15 @@ import type { Clock } from '../../../../common/clock.js'
 import { sleep } from '../../../../common/clock.js'
 import { ensureError } from '../../../../common/errors.js'
 import { LogError } from '../../errors.js'
-import type { TopicPartition } from '../../log.js'
+import { balancedPlacement } from '../../balanced-placement.js'
+import type { Placement, TopicPartition } from '../../log.js'
 import type { Connection, JoinedGroup } from '../connection.js'
 import { typeOf } from '../protocol/broker-error.js'
 import { isRetriable, pauseMs } from '../retry.js'
 import type { TopicDirectory } from '../topic-directory.js'
 import { assign } from './assign.js'
 import { decodeAssignment, decodeSubscription, encodeAssignment, encodeSubscription } from './subscription.js'
+import type { Assignment } from './subscription.js'
 
 const protocolName = 'pulsefold'
 /** How soon a member learns that the group rebalances; a handover takes two of them. */
@@ -29,8 +31,10 @@ export interface MembershipContext {
   readonly sessionTimeoutMs: number
   readonly rebalanceTimeoutMs: number
   readonly owned: () => readonly TopicPartition[]
+  readonly describe?: () => Buffer
+  readonly placement?: Placement
   /** Resolves when what is gone was let go; whether anything was. */
-  readonly change: (assigned: readonly TopicPartition[]) => Promise<boolean>
+  readonly change: (assigned: Assignment) => Promise<boolean>
   readonly onError: (error: Error) => void
   readonly onFatal: (error: Error) => void
 }
@@ -49,7 +53,10 @@ export class Membership {
   #identity = nobody
   #changing: Promise<void> = Promise.resolve()
   #running: Promise<void> | undefined
-  #rejoin: (() => void) | undefined
+  #isRejoinAsked = false
+  #wake: (() => void) | undefined
+  /** Monotonic time from which on the group has last counted this member in. */
+  #heardAt = Number.NEGATIVE_INFINITY
 
   constructor(context: MembershipContext) {
     this.#context = context
@@ -57,6 +64,16 @@ export class Membership {
 
   get identity(): { readonly memberId: string; readonly generationId: number } {
     return this.#identity
+  }
+
+  get isCurrent(): boolean {
+    const { clock, sessionTimeoutMs } = this.#context
+    return clock.monotonic() - this.#heardAt < sessionTimeoutMs
+  }
+
+  rejoin(): void {
+    this.#isRejoinAsked = true
+    this.#wake?.()
   }
 
   start(): void {
@@ -69,7 +86,7 @@ export class Membership {
   /** No assignment changes any more; the group still counts this member in. */
   async stop(): Promise<void> {
     this.#stopping.abort()
-    this.#rejoin?.()
+    this.#wake?.()
     await this.#leaveGroupOf(this.#identity.generationId < 0 ? this.#identity.memberId : '')
     await this.#running
     await this.#changing
@@ -78,6 +95,7 @@ export class Membership {
   async leave(): Promise<void> {
     await this.#leaveGroupOf(this.#identity.memberId)
     this.#identity = nobody
+    this.#heardAt = Number.NEGATIVE_INFINITY
   }
 
   async #run(): Promise<void> {
@@ -99,7 +117,8 @@ export class Membership {
     if (type === 'REBALANCE_IN_PROGRESS') return
     if (forgottenTypes.has(type)) {
       this.#identity = nobody
-      this.#changeTo([])
+      this.#heardAt = Number.NEGATIVE_INFINITY
+      this.#changeTo({ active: [], members: [] })
       await this.#changing
       return
     }
@@ -109,19 +128,23 @@ export class Membership {
   }
 
   async #join(): Promise<void> {
-    const { group, topics, connection, sessionTimeoutMs, rebalanceTimeoutMs, owned } = this.#context
+    const { clock, group, topics, connection, sessionTimeoutMs, rebalanceTimeoutMs, owned, describe } = this.#context
     const coordinator = await connection.coordinator('group', group)
-    const subscription = { topics, owned: owned(), generation: this.#identity.generationId }
-    const joined = await coordinator.joinGroup({
+    this.#isRejoinAsked = false
+    const data = describe?.() ?? Buffer.alloc(0)
+    const subscription = { topics, owned: owned(), generation: this.#identity.generationId, data }
+    const joining = coordinator.joinGroup({
       groupId: group,
       memberId: this.#identity.memberId,
       sessionTimeout: sessionTimeoutMs,
       rebalanceTimeout: rebalanceTimeoutMs,
       groupProtocols: [{ name: protocolName, metadata: encodeSubscription(subscription) }],
     })
+    const joined = await this.#hearing(joining)
     const { memberId, generationId, leaderId } = joined
     this.#identity = { memberId, generationId: this.#identity.generationId }
     const groupAssignment = leaderId === memberId ? await this.#assign(joined) : []
+    const sentAt = clock.monotonic()
     const { memberAssignment } = await coordinator.syncGroup({
       groupId: group,
       memberId,
@@ -129,6 +152,7 @@ export class Membership {
       groupAssignment,
     })
     this.#identity = { memberId, generationId }
+    this.#heardAt = sentAt
     if (!this.#isStopping()) this.#changeTo(decodeAssignment(memberAssignment))
   }
 
@@ -139,18 +163,20 @@ export class Membership {
     for (const topic of topics) {
       partitionsOf.set(topic, (await this.#context.directory.read(topic))?.leaders.length ?? 0)
     }
-    return [...assign(subscriptions, partitionsOf)].map(([memberId, partitions]) => ({
-      memberId,
-      memberAssignment: encodeAssignment(partitions),
+    const shares = assign(subscriptions, partitionsOf, this.#context.placement ?? balancedPlacement)
+    const table = [...shares].map(([id, share]) => ({
+      ...{ id, ...share },
+      data: subscriptions.get(id)?.data ?? Buffer.alloc(0),
     }))
+    return table.map(({ id, active }) => ({ memberId: id, memberAssignment: encodeAssignment(active, table) }))
   }
 
   /** One change after the other; each that let something go makes the member join again. */
-  #changeTo(assigned: readonly TopicPartition[]): void {
+  #changeTo(assigned: Assignment): void {
     const { change, onError } = this.#context
     this.#changing = this.#changing
       .then(async () => {
-        if (await change(assigned)) this.#rejoin?.()
+        if (await change(assigned)) this.rejoin()
       })
       .catch((error: unknown) => onError(ensureError(error)))
   }
@@ -158,24 +184,56 @@ export class Membership {
   /** Resolves when it is time to join again. Errors: those of a heartbeat. */
   async #beat(): Promise<void> {
     const { clock, connection, group, sessionTimeoutMs } = this.#context
-    const rejoining = new AbortController()
-    this.#rejoin = () => rejoining.abort()
+    const woken = new AbortController()
+    this.#wake = () => woken.abort()
+    if (this.#isRejoinAsked) return
     const { memberId, generationId } = this.#identity
-    let lastAnswerAt = clock.monotonic()
     for (;;) {
-      await sleep(clock, Math.min(longestHeartbeatIntervalMs, sessionTimeoutMs / 3), rejoining.signal)
-      if (rejoining.signal.aborted || this.#isStopping()) return
+      await sleep(clock, Math.min(longestHeartbeatIntervalMs, sessionTimeoutMs / 3), woken.signal)
+      if (woken.signal.aborted || this.#isStopping()) return
       try {
         const coordinator = await connection.coordinator('group', group)
+        const sentAt = clock.monotonic()
         await coordinator.heartbeat({ groupId: group, memberId, groupGenerationId: generationId })
-        lastAnswerAt = clock.monotonic()
+        this.#heardAt = sentAt
       } catch (error) {
         if (!isRetriable(error)) throw error
-        if (clock.monotonic() - lastAnswerAt > sessionTimeoutMs) {
+        if (!this.isCurrent) {
           const message = `group ${group} was not reached for ${sessionTimeoutMs} ms`
           this.#context.onError(new LogError('LOG_UNAVAILABLE', message, { cause: error }))
         }
       }
+    }
+  }
+
+  /**
+   * While others are waited for, the group still answers heartbeats of the old generation: it counts this member in, so no
+   * other has its partitions.
+   */
+  async #hearing<T>(joining: Promise<T>): Promise<T> {
+    const { clock, shared, group, sessionTimeoutMs } = this.#context
+    const { memberId, generationId } = this.#identity
+    const joined = new AbortController()
+    const hear = async (): Promise<void> => {
+      for (;;) {
+        await sleep(clock, sessionTimeoutMs / 3, joined.signal)
+        if (joined.signal.aborted) return
+        const sentAt = clock.monotonic()
+        try {
+          const coordinator = await shared.coordinator('group', group)
+          await coordinator.heartbeat({ groupId: group, memberId, groupGenerationId: generationId })
+        } catch (error) {
+          if (typeOf(error) !== 'REBALANCE_IN_PROGRESS') continue
+        }
+        this.#heardAt = sentAt
+      }
+    }
+    const hearing = generationId < 0 ? Promise.resolve() : hear()
+    try {
+      return await joining
+    } finally {
+      joined.abort()
+      await hearing
     }
   }
 

@@ -1,4 +1,4 @@
-import type { TopicPartition } from '../../log.js'
+import type { Share, TopicPartition } from '../../log.js'
 import { ByteReader } from '../protocol/byte-reader.js'
 import { ByteWriter } from '../protocol/byte-writer.js'
 
@@ -11,17 +11,24 @@ export interface MemberData {
   readonly owned: readonly TopicPartition[]
   /** Of the assignment by which it holds that: the later one is right when two claim the same. */
   readonly generation: number
+  /** What its application tells all members. */
+  readonly data: Buffer
+}
+
+/** A member's share, and what all see of it. */
+export interface AssignedMember extends Share {
+  readonly id: string
+  readonly data: Buffer
 }
 
 export interface Subscription extends MemberData {
   readonly topics: readonly string[]
 }
 
-export function encodeSubscription({ topics, owned, generation }: Subscription): Buffer {
+export function encodeSubscription({ topics, owned, generation, data }: Subscription): Buffer {
   const writer = new ByteWriter().int16(version).int32(topics.length)
   for (const topic of topics) writer.string(topic)
-  const data = Buffer.from(JSON.stringify({ owned: byTopic(owned), generation }))
-  return writer.int32(data.length).raw(data).bytes()
+  return writeJson(writer, { owned: byTopic(owned), generation, data: data.toString('base64') })
 }
 
 /** A member whose data is not ours counts as one that holds nothing. */
@@ -29,45 +36,82 @@ export function decodeSubscription(bytes: Buffer): Subscription {
   const reader = new ByteReader(bytes)
   reader.int16()
   const topics = reader.array((item) => item.string())
-  const data = reader.left >= 4 ? reader.raw(Math.max(0, reader.int32())) : Buffer.alloc(0)
   try {
-    const { owned, generation } = JSON.parse(data.toString()) as {
-      readonly owned: Readonly<Record<string, readonly number[]>>
+    const { owned, generation, data } = readJson(reader) as {
+      readonly owned: ByTopic
       readonly generation: number
+      readonly data: string
     }
-    const partitions = Object.entries(owned).flatMap(([topic, numbers]) =>
-      numbers.map((partition) => ({ topic, partition })),
-    )
-    return { topics, owned: partitions, generation }
+    return { topics, owned: fromTopics(owned), generation, data: Buffer.from(data, 'base64') }
   } catch {
-    return { topics, owned: [], generation: -1 }
+    return { topics, owned: [], generation: -1, data: Buffer.alloc(0) }
   }
 }
 
-export function encodeAssignment(partitions: readonly TopicPartition[]): Buffer {
-  const topics = Object.entries(byTopic(partitions))
+/** What one member gets, with the table of all members behind it. */
+export function encodeAssignment(active: readonly TopicPartition[], members: readonly AssignedMember[]): Buffer {
+  const topics = Object.entries(byTopic(active))
   const writer = new ByteWriter().int16(version).int32(topics.length)
   for (const [topic, numbers] of topics) {
     writer.string(topic).int32(numbers.length)
     for (const number of numbers) writer.int32(number)
   }
-  return writer.int32(0).bytes()
+  const table = members.map(({ id, data, active: held, standby }) => ({
+    ...{ id, data: data.toString('base64') },
+    ...{ active: byTopic(held), standby: byTopic(standby) },
+  }))
+  return writeJson(writer, { members: table })
 }
 
-export function decodeAssignment(bytes: Buffer): TopicPartition[] {
-  if (bytes.length === 0) return []
+export interface Assignment {
+  readonly active: readonly TopicPartition[]
+  readonly members: readonly AssignedMember[]
+}
+
+export function decodeAssignment(bytes: Buffer): Assignment {
+  if (bytes.length === 0) return { active: [], members: [] }
   const reader = new ByteReader(bytes)
   reader.int16()
-  return reader
+  const active = reader
     .array((item) => {
       const topic = item.string()
       return item.array((numbers) => ({ topic, partition: numbers.int32() }))
     })
     .flat()
+  try {
+    const { members } = readJson(reader) as {
+      readonly members: readonly { id: string; data: string; active: ByTopic; standby: ByTopic }[]
+    }
+    return {
+      active,
+      members: members.map(({ id, data, active: held, standby }) => ({
+        ...{ id, data: Buffer.from(data, 'base64') },
+        ...{ active: fromTopics(held), standby: fromTopics(standby) },
+      })),
+    }
+  } catch {
+    return { active, members: [] }
+  }
 }
 
-function byTopic(partitions: readonly TopicPartition[]): Record<string, number[]> {
+type ByTopic = Readonly<Record<string, readonly number[]>>
+
+function byTopic(partitions: readonly TopicPartition[]): ByTopic {
   const found = new Map<string, number[]>()
   for (const { topic, partition } of partitions) found.set(topic, [...(found.get(topic) ?? []), partition])
   return Object.fromEntries(found)
+}
+
+function fromTopics(topics: ByTopic): TopicPartition[] {
+  return Object.entries(topics).flatMap(([topic, numbers]) => numbers.map((partition) => ({ topic, partition })))
+}
+
+function writeJson(writer: ByteWriter, value: unknown): Buffer {
+  const bytes = Buffer.from(JSON.stringify(value))
+  return writer.int32(bytes.length).raw(bytes).bytes()
+}
+
+/** Throws when there is none. */
+function readJson(reader: ByteReader): unknown {
+  return JSON.parse(reader.raw(Math.max(0, reader.int32())).toString())
 }
