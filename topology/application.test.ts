@@ -104,9 +104,9 @@ t.test('the directory names this instance as owner of what it holds', async (t) 
   const driver = new TopologyTestDriver({ processors: [countingProcessor] })
   await driver.start()
   const { directory } = driver.application
-  t.same(directory.instances, [{ url: '', isSelf: true }])
+  t.same(directory.instances, [{ url: '', token: '', isSelf: true }])
   for (const partition of [0, 1, 2]) {
-    t.same(directory.holders('counting', partition), { owner: { url: '', isSelf: true }, standbys: [] })
+    t.same(directory.holders('counting', partition), { owner: { url: '', token: '', isSelf: true }, standbys: [] })
   }
   t.same(directory.holders('counting', 3), { owner: undefined, standbys: [] })
   await driver.stop()

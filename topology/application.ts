@@ -60,10 +60,16 @@ export interface ApplicationOptions {
   readonly probe?: TaskEnvironment['probe']
 }
 
-/** What the engine needs of a domain besides its processor. */
+/** What other instances are told of this one; empty: nothing, and they cannot ask it. */
+export interface Advertised {
+  readonly advertisedUrl?: string
+  readonly token?: string
+}
+
 /** An event over HTTP is acknowledged within this time, or its caller told to send it again. */
 const INGEST_MS = 10_000
 
+/** What the engine needs of a domain besides its processor. */
 interface Domain {
   readonly processor: Processor
   readonly journalTopic: string
@@ -146,10 +152,10 @@ export class Application implements Streams {
   }
 
   /**
-   * Creates the topics, joins the group, opens what is assigned. Other instances reach this one under `advertisedUrl`. Errors:
-   * those of log and stores.
+   * Creates the topics, joins the group, opens what is assigned. Other instances reach this one under `advertisedUrl`, with
+   * the token. Errors: those of log and stores.
    */
-  async start({ advertisedUrl = '' }: { readonly advertisedUrl?: string } = {}): Promise<void> {
+  async start({ advertisedUrl: url = '', token = '' }: Advertised = {}): Promise<void> {
     const { log, processors, partitions, createInputTopics, applicationId, observer } = this.#options
     await log.createTopics(ownTopics(processors, this.#options))
     if (createInputTopics) await log.createTopics(inputTopics(processors, partitions))
@@ -159,7 +165,7 @@ export class Application implements Streams {
     this.#member = await log.join({
       group: applicationId,
       topics: [...this.#routes.keys(), ...this.#journals.keys()],
-      describe: () => encodeMemberData({ url: advertisedUrl, stores: this.#heldStores() }),
+      describe: () => encodeMemberData({ url, token, stores: this.#heldStores() }),
       listener: {
         onAssigned: (assigned) => this.#assigned(assigned),
         onRevoked: (revoked) => this.#revoked(revoked),

@@ -15,7 +15,7 @@ const lag = (
 
 const view = (id: string, rest: Partial<MemberView>): MemberView => ({
   ...{ id, isSelf: false, active: [], standby: [] },
-  data: encodeMemberData({ url: `http://${id}`, stores: [] }),
+  data: encodeMemberData({ url: `http://${id}`, token: 'secret', stores: [] }),
   ...rest,
 })
 
@@ -30,7 +30,7 @@ t.test('nobody holds anything before the first rebalance', async (t) => {
 t.test('owner and standbys of a partition, the standby with the least lag first', async (t) => {
   const subject = directory()
   const stores = (...held: ReturnType<typeof lag>[]): { data: Buffer } => ({
-    data: encodeMemberData({ url: 'http://x', stores: held }),
+    data: encodeMemberData({ url: 'http://x', token: 'secret', stores: held }),
   })
   subject.update([
     view('a', { isSelf: true, active: [...at('calls-journal', 0), ...at('input', 0, 1)] }),
@@ -39,16 +39,16 @@ t.test('owner and standbys of a partition, the standby with the least lag first'
     view('d', { standby: at('calls-journal', 0, 1), ...stores(lag(1, null), lag(0, 3)) }),
   ])
   t.same(subject.holders('calls', 0), {
-    owner: { url: 'http://a', isSelf: true },
+    owner: { url: 'http://a', token: 'secret', isSelf: true },
     standbys: [
-      { url: 'http://x', isSelf: false, lagRecords: 3 },
-      { url: 'http://x', isSelf: false, lagRecords: 70 },
-      { url: 'http://c', isSelf: false, lagRecords: Infinity },
+      { url: 'http://x', token: 'secret', isSelf: false, lagRecords: 3 },
+      { url: 'http://x', token: 'secret', isSelf: false, lagRecords: 70 },
+      { url: 'http://c', token: 'secret', isSelf: false, lagRecords: Infinity },
     ],
   })
   t.same(subject.holders('calls', 1), {
     owner: undefined,
-    standbys: [{ url: 'http://x', isSelf: false, lagRecords: Infinity }],
+    standbys: [{ url: 'http://x', token: 'secret', isSelf: false, lagRecords: Infinity }],
   })
   t.same(subject.holders('input', 0), { owner: undefined, standbys: [] })
   t.equal(subject.instances.length, 4)
@@ -57,9 +57,9 @@ t.test('owner and standbys of a partition, the standby with the least lag first'
 })
 
 t.test('what an instance tells comes back as it was told; what is not ours counts as nothing told', async (t) => {
-  const data = { url: 'https://pulsefold-0.example:8443/x', stores: [lag(2, 0), lag(0, null)] }
+  const data = { url: 'https://pulsefold-0.example:8443/x', token: 'secret', stores: [lag(2, 0), lag(0, null)] }
   t.same(decodeMemberData(encodeMemberData(data)), data)
-  for (const foreign of ['', '{}', '[]', '[1', '["http://a",null]', 'null']) {
-    t.same(decodeMemberData(Buffer.from(foreign)), { url: '', stores: [] }, foreign)
+  for (const foreign of ['', '{}', '[]', '[1', '["http://a","secret",null]', 'null']) {
+    t.same(decodeMemberData(Buffer.from(foreign)), { url: '', token: '', stores: [] }, foreign)
   }
 })

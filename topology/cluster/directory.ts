@@ -5,6 +5,8 @@ import { decodeMemberData } from './member-data.js'
 export interface Instance {
   /** Where it serves HTTP; empty: it told none. */
   readonly url: string
+  /** What it takes calls of other instances with. */
+  readonly token: string
   readonly isSelf: boolean
 }
 
@@ -63,8 +65,8 @@ export class GroupDirectory implements Directory {
       return known
     }
     for (const { isSelf, data, active, standby } of members) {
-      const { url, stores } = decodeMemberData(data)
-      const instance = { url, isSelf }
+      const { url, token, stores } = decodeMemberData(data)
+      const instance = { url, token, isSelf }
       instances.push(instance)
       for (const { topic, partition } of active) {
         const domain = this.#domainOf(topic)
