@@ -10,7 +10,8 @@ export type SettingSource = 'default' | 'file' | 'environment' | 'flag'
 export interface SettingsFault {
   /** `httpPort`, `PULSEFOLD_HTTP_PORT` or `--http-port`; of a list also the index: `dmiHealthPaths/1`. */
   readonly path: string
-  readonly source: SettingSource
+  /** Absent where the value is looked at later than it was read. */
+  readonly source?: SettingSource
   /** Cut, and masked where secret; absent when there is none. */
   readonly value?: string
   readonly expected: string
@@ -36,7 +37,8 @@ export class SettingsError extends PulsefoldError<keyof typeof settingsErrors> {
 /** One line without line breaks. */
 export function describeFault(fault: SettingsFault): string {
   const is = fault.value === undefined ? '' : ` is ${fault.value},`
-  return `${fault.path} (${fault.source})${is} expected: ${fault.expected}`
+  const source = fault.source === undefined ? '' : ` (${fault.source})`
+  return `${fault.path}${source}${is} expected: ${fault.expected}`
 }
 
 /** What a right value of the setting is, in words. */

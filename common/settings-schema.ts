@@ -43,6 +43,11 @@ const httpAddress = {
   pattern: '^(https?://[^\\s/?#@]+(/[^\\s?#]*)?)?$',
   expected: 'an http or https address without credentials, or empty',
 } as const
+const pemFile = {
+  type: 'string',
+  default: '',
+  expected: 'the path of a PEM file, or empty',
+} as const
 const basePath = {
   type: 'string',
   pattern: '^(/[A-Za-z0-9._~-]+)+$',
@@ -98,7 +103,50 @@ export const settingSpecs = {
     default: [],
     items: { type: 'string', pattern: '^[^\\s,/@]+:[0-9]{1,5}$' },
     expected: 'brokers as host:port, separated by commas, or empty',
-    description: 'Empty: the embedded log. Kafka is not available in this version, so anything else is refused.',
+    description: 'Brokers of the Kafka cluster that holds the log; some are enough. Empty: the embedded log.',
+  },
+  kafkaSaslMechanism: {
+    type: 'string',
+    default: 'none',
+    enum: ['none', 'plain', 'scram-sha-256', 'scram-sha-512'],
+    description: 'How this instance tells the brokers who it is.',
+  },
+  kafkaUsername: {
+    type: 'string',
+    default: '',
+    description: 'User name for the brokers.',
+  },
+  kafkaPassword: {
+    type: 'string',
+    default: '',
+    secret: true,
+    description: 'Its password. Better in the file or the environment: flags show in the list of processes.',
+  },
+  kafkaTls: {
+    type: 'boolean',
+    default: false,
+    description: 'Talk to the brokers over TLS.',
+  },
+  kafkaTlsCaFile: {
+    ...pemFile,
+    description: 'Certificates of the authorities that the brokers are trusted by; empty: those that Node knows.',
+  },
+  kafkaTlsCertFile: {
+    ...pemFile,
+    description: "This instance's own certificate, for brokers that ask for one.",
+  },
+  kafkaTlsKeyFile: {
+    ...pemFile,
+    description: 'The private key of that certificate.',
+  },
+  kafkaSessionTimeoutMs: {
+    type: 'integer',
+    unit: 'ms',
+    default: 6000,
+    minimum: 1000,
+    maximum: 1_800_000,
+    description:
+      'An instance that the brokers have not heard of for so long loses its partitions. Brokers have bounds of their own, usually 6 s and 30 min.',
   },
   schemaRegistryUrl: {
     ...httpAddress,
@@ -161,7 +209,8 @@ export const settingSpecs = {
   createInputTopics: {
     type: 'boolean',
     default: false,
-    description: 'Make input topics that are missing. The embedded log has them always.',
+    description:
+      'Make input topics that are missing on Kafka, with as many partitions as the journals. The embedded log has them always.',
   },
   heartbeatTopic: {
     type: 'string',
@@ -225,7 +274,15 @@ export const settingSpecs = {
   trustLevelNotices: {
     type: 'boolean',
     default: true,
-    description: 'Send each change of an effective level to `ncmp-inventory-events`.',
+    description: 'Send each change of an effective level to `trustLevelNoticeTopic`.',
+  },
+  trustLevelNoticeTopic: {
+    type: 'string',
+    default: 'ncmp-inventory-events',
+    pattern: topicPattern,
+    maxLength: 200,
+    expected: 'a topic name',
+    description: 'Output topic of the changes of levels, made when it is missing.',
   },
   pendingLevelMs: {
     type: 'integer',
@@ -279,9 +336,40 @@ const freeOfOwnPaths =
 
 export const settingsRules: readonly SettingsRule[] = [
   {
-    names: ['kafkaBrokers'],
-    expected: ({ kafkaBrokers }) =>
-      kafkaBrokers.length > 0 ? 'empty: Kafka is not available in this version, only the embedded log' : undefined,
+    names: ['kafkaSaslMechanism', 'kafkaUsername', 'kafkaPassword'],
+    expected: (s) =>
+      s.kafkaSaslMechanism === 'none' && (s.kafkaUsername !== '' || s.kafkaPassword !== '')
+        ? 'a mechanism, as kafkaUsername or kafkaPassword is set'
+        : undefined,
+  },
+  {
+    names: ['kafkaUsername', 'kafkaSaslMechanism'],
+    expected: (s) =>
+      s.kafkaSaslMechanism !== 'none' && s.kafkaUsername === '' ? 'a name, as kafkaSaslMechanism is set' : undefined,
+  },
+  {
+    names: ['kafkaPassword', 'kafkaSaslMechanism'],
+    expected: (s) =>
+      s.kafkaSaslMechanism !== 'none' && s.kafkaPassword === ''
+        ? 'a password, as kafkaSaslMechanism is set'
+        : undefined,
+  },
+  {
+    names: ['kafkaTls', 'kafkaTlsCaFile', 'kafkaTlsCertFile', 'kafkaTlsKeyFile'],
+    expected: (s) =>
+      !s.kafkaTls && s.kafkaTlsCaFile + s.kafkaTlsCertFile + s.kafkaTlsKeyFile !== ''
+        ? 'true, as a file for TLS is set'
+        : undefined,
+  },
+  {
+    names: ['kafkaTlsKeyFile', 'kafkaTlsCertFile'],
+    expected: (s) =>
+      s.kafkaTlsCertFile !== '' && s.kafkaTlsKeyFile === '' ? 'the key, as kafkaTlsCertFile is set' : undefined,
+  },
+  {
+    names: ['kafkaTlsCertFile', 'kafkaTlsKeyFile'],
+    expected: (s) =>
+      s.kafkaTlsKeyFile !== '' && s.kafkaTlsCertFile === '' ? 'the certificate, as kafkaTlsKeyFile is set' : undefined,
   },
   {
     names: ['dmiHealthDeadlineMs', 'dmiHealthIntervalMs'],

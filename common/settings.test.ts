@@ -81,6 +81,7 @@ const accepted = [
   { flags: ['--trust-level-notices=false'], settings: { trustLevelNotices: false } },
   { flags: ['--dmi-health-paths', ' /a , /b '], settings: { dmiHealthPaths: ['/a', '/b'] } },
   { flags: ['--kafka-brokers='], settings: { kafkaBrokers: [] } },
+  { flags: ['--kafka-brokers', 'a:1, [::1]:9092'], settings: { kafkaBrokers: ['a:1', '[::1]:9092'] } },
   { environment: { PULSEFOLD_KAFKA_BROKERS: '' }, settings: { kafkaBrokers: [] } },
   { environment: { PULSEFOLD_SCHEMA_REGISTRY_URL: '' }, settings: { schemaRegistryUrl: '' } },
   { environment: { PULSEFOLD_SCHEMA_REGISTRY_URL: 'http://r:1/x' }, settings: { schemaRegistryUrl: 'http://r:1/x' } },
@@ -123,6 +124,8 @@ const refused = [
   { flags: ['--application-id', '..'], path: '--application-id' },
   { flags: ['--heartbeat-topic', 'a b'], path: '--heartbeat-topic' },
   { flags: ['--data-dir', ''], path: '--data-dir' },
+  { flags: ['--kafka-brokers', 'a:1,b'], path: '--kafka-brokers/1' },
+  { flags: ['--kafka-sasl-mechanism', 'gssapi'], path: '--kafka-sasl-mechanism', expected: 'one of none, plain' },
   { flags: ['--htpp-port', '1'], path: '"--htpp-port"', expected: /did you mean --http-port\?/ },
   { flags: ['--httpPort', '1'], path: '"--httpPort"', expected: /did you mean --http-port\?/ },
   { flags: ['now'], path: '"now"', expected: 'the name of a setting' },
@@ -162,7 +165,12 @@ for (const { content, ...fault } of wrongFiles) {
 }
 
 const unfit = [
-  { flags: ['--kafka-brokers', 'a:1'], path: '--kafka-brokers', expected: 'Kafka is not available in this version' },
+  { flags: ['--kafka-sasl-mechanism=plain', '--kafka-username=u'], path: 'kafkaPassword', expected: 'a password' },
+  { flags: ['--kafka-sasl-mechanism=plain', '--kafka-password=p'], path: 'kafkaUsername', expected: 'a name' },
+  { flags: ['--kafka-username=u', '--kafka-password=p'], path: 'kafkaSaslMechanism', expected: 'a mechanism' },
+  { flags: ['--kafka-tls-ca-file=ca.pem'], path: 'kafkaTls', expected: 'true' },
+  { flags: ['--kafka-tls', '--kafka-tls-cert-file=c'], path: 'kafkaTlsKeyFile', expected: 'the key' },
+  { flags: ['--kafka-tls', '--kafka-tls-key-file=k'], path: 'kafkaTlsCertFile', expected: 'the certificate' },
   { flags: ['--dmi-health-deadline-ms', '500', '--dmi-health-interval-ms=500'], path: '--dmi-health-deadline-ms' },
   { flags: ['--commit-interval-ms', '2000'], path: 'changelogIntervalMs', source: 'default' },
   { flags: ['--dmi-username', 'u'], path: 'dmiPassword', expected: 'a password' },
@@ -189,7 +197,7 @@ t.test('all faults of all sources are named at once, in one line each', async (t
   const input = {
     directory,
     environment: { PULSEFOLD_PARTITIONS: 'many', PULSEFOLD_NONE: 'x' },
-    flags: ['--config', 'pulsefold.json', '--on-dmi-restart', 'x\ny', '--kafka-brokers', 'a:1'],
+    flags: ['--config', 'pulsefold.json', '--on-dmi-restart', 'x\ny', '--kafka-tls-ca-file', 'a'],
   }
   t.same(
     faultsOf(input).map((fault) => [fault.path, fault.source]),
@@ -200,7 +208,7 @@ t.test('all faults of all sources are named at once, in one line each', async (t
       ['PULSEFOLD_PARTITIONS', 'environment'],
       ['PULSEFOLD_NONE', 'environment'],
       ['--on-dmi-restart', 'flag'],
-      ['--kafka-brokers', 'flag'],
+      ['kafkaTls', 'default'],
     ],
   )
   t.throws(() => loadSettings(input), { code: 'SETTINGS_INVALID', message: /^the settings have 7 faults: [^\n]*$/ })
@@ -221,8 +229,11 @@ t.test('the printout tells every value and its source, and masks what is secret'
 })
 
 t.test('a secret appears in no fault', async (t) => {
-  const text = JSON.stringify(faultsOf({ flags: ['--dmi-password', 'hush'] }))
-  t.notMatch(text, /hush/)
+  for (const flag of ['--dmi-password', '--kafka-password']) {
+    const faults = faultsOf({ flags: [flag, 'hush'] })
+    t.equal(faults.length, 1)
+    t.notMatch(JSON.stringify(faults), /hush/)
+  }
 })
 
 t.test('the help names every flag', async (t) => {

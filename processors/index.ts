@@ -19,6 +19,7 @@ export const processors = ({ settings, registry, dmiHealthCheck }: ProcessorPart
     settings: {
       onDmiRestart: settings.onDmiRestart,
       trustLevelNotices: settings.trustLevelNotices,
+      trustLevelNoticeTopic: settings.trustLevelNoticeTopic,
       pendingLevelMs: settings.pendingLevelMs,
       maxFutureSkewMs: settings.maxFutureSkewMs,
       dmiHealthIntervalMs: settings.dmiHealthIntervalMs,

@@ -14,7 +14,7 @@ const program = new Command('pulsefold')
   .exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : exitCodes.misused.code))
   .addHelpText('after', () => `\nExit codes:\n${describeExitCodes()}\n`)
 
-registerStart(program, (settings, logger, fail) => startPulsefold(settings, logger, systemClock, fail))
+registerStart(program, (settings, logger, ...rest) => startPulsefold(settings, logger, systemClock, ...rest))
 registerSettings(program)
 registerTopology(program)
 registerErrors(program)

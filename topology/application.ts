@@ -14,7 +14,7 @@ import type { Directory } from './cluster/directory.js'
 import { encodeMemberData } from './cluster/member-data.js'
 import type { HeldStore } from './cluster/member-data.js'
 import { LogError } from './log/errors.js'
-import type { GroupMember, Log, RecordBatch, TopicPartition } from './log/log.js'
+import type { GroupMember, Log, RecordBatch, TopicPartition, TopicSpec } from './log/log.js'
 import { names } from './names.js'
 import type { EngineObserver } from './observer.js'
 import { partitionOf } from './partitioner.js'
@@ -35,7 +35,7 @@ import type {
 import type { TaskEnvironment } from './task/environment.js'
 import type { Task } from './task/task.js'
 import { TaskSet } from './task-set.js'
-import { inputTopics, ownTopics } from './topics.js'
+import { inputTopics, outputTopics, ownTopics } from './topics.js'
 import { topicWriters } from './topic-writers.js'
 import type { TopicWriters } from './topic-writers.js'
 
@@ -89,6 +89,7 @@ export class Application implements Streams {
   /** Where assigned inputs ended when they were: before that is read the application is not ready. */
   readonly #inputTargets = new Map<string, number>()
   readonly #directory = new GroupDirectory((topic) => this.#journals.get(topic)?.processor.name)
+  readonly #outputPartitions = new Map<string, number>()
   #member: GroupMember | undefined
   #hasAssignment = false
   #isStopping = false
@@ -158,7 +159,10 @@ export class Application implements Streams {
   async start({ advertisedUrl: url = '', token = '' }: Advertised = {}): Promise<void> {
     const { log, processors, partitions, createInputTopics, applicationId, observer } = this.#options
     await log.createTopics(ownTopics(processors, this.#options))
-    if (createInputTopics) await log.createTopics(inputTopics(processors, partitions))
+    if (createInputTopics) await this.#makeMissing(inputTopics(processors, partitions))
+    for (const [topic, count] of await this.#makeMissing(outputTopics(processors, partitions))) {
+      this.#outputPartitions.set(topic, count)
+    }
     for (const processor of processors) {
       for (const input of processor.inputs) await this.#addRoute(processor, input)
     }
@@ -291,6 +295,8 @@ export class Application implements Streams {
     const reasons: string[] = []
     if (this.#isStopping) reasons.push('the service is stopping')
     if (!this.#hasAssignment) reasons.push('no partitions are assigned yet')
+    else if (this.#member?.isCurrent === false)
+      reasons.push('the brokers have not answered within the session time-out')
     for (const { processor, tasks } of this.#domains.values()) {
       const notLive = tasks.all.filter((task) => task.state !== 'LIVE')
       for (const task of notLive.filter((candidate) => candidate.trouble !== '')) {
@@ -312,6 +318,18 @@ export class Application implements Streams {
 
   #heldStores(): HeldStore[] {
     return this.tasks.map(({ processor, partition }) => ({ domain: processor.name, partition, lagRecords: 0 }))
+  }
+
+  /** Topics that may be others' as well: what is there is taken as it is. Answers their partitions. */
+  async #makeMissing(specs: readonly TopicSpec[]): Promise<Map<string, number>> {
+    const { log } = this.#options
+    const partitions = new Map<string, number>()
+    for (const spec of specs) {
+      const found = await log.topic(spec.name)
+      if (found === undefined) await log.createTopics([spec])
+      partitions.set(spec.name, found?.partitions ?? spec.partitions)
+    }
+    return partitions
   }
 
   async #addRoute(processor: Processor, input: Processor['inputs'][number]): Promise<void> {
@@ -392,6 +410,7 @@ export class Application implements Streams {
       processor,
       partition,
       partitions,
+      outputPartitions: (topic) => this.#outputPartitions.get(topic) ?? partitions,
       journalTopic,
       changelogTopic: names.changelog(applicationId, processor.store),
       storeName: names.taskStore(processor.name, partition),

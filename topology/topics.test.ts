@@ -1,18 +1,23 @@
 import t from 'tap'
 import { countingProcessor } from './counting-processor.js'
-import { inputTopics, ownTopics } from './topics.js'
+import { inputTopics, outputTopics, ownTopics } from './topics.js'
 
 const DAY_MS = 86_400_000
 
-t.test('journal, changelog, outputs and dead letters follow from the declaration, by their names', async (t) => {
+t.test('journal, changelog and dead letters follow from the declaration, by their names', async (t) => {
   const settings = { applicationId: 'app', partitions: 6, journalRetentionMs: 7 }
   const kept = { partitions: 6, cleanup: 'delete', retentionBytes: -1, timestampType: 'LogAppendTime' } as const
   t.strictSame(ownTopics([countingProcessor], settings), [
     { ...kept, name: 'app-counting-journal', retentionMs: 7 },
     { ...kept, name: 'app-counts-changelog', retentionMs: -1, cleanup: 'compact' },
-    ...countingProcessor.outputs.map(({ topic }) => ({ ...kept, name: topic, retentionMs: 7 * DAY_MS })),
     { ...kept, name: 'app-dead-letters', retentionMs: 30 * DAY_MS },
   ])
+})
+
+t.test('an output topic is kept for a week unless its declaration says otherwise', async (t) => {
+  const [output] = countingProcessor.outputs
+  const made = { partitions: 6, cleanup: 'delete', retentionBytes: -1, timestampType: 'LogAppendTime' }
+  t.strictSame(outputTopics([countingProcessor], 6)[0], { ...made, name: output?.topic, retentionMs: 7 * DAY_MS })
 })
 
 t.test('an input topic of several inputs is made once, and keeps the stamps of its producers', async (t) => {

@@ -12,25 +12,34 @@ const DAY_MS = 24 * 3_600_000
 const OUTPUT_RETENTION_MS = 7 * DAY_MS
 const DEAD_LETTER_RETENTION_MS = 30 * DAY_MS
 
-/** The topics that follow from the processors: journals, changelogs, outputs, dead letters. */
+/** The topics that follow from the processors and are theirs alone: journals, changelogs, dead letters. */
 export function ownTopics(processors: readonly Processor[], settings: TopicSettings): TopicSpec[] {
   const { applicationId, partitions, journalRetentionMs } = settings
-  const kept = (name: string, retentionMs: number): TopicSpec => ({
+  const kept = (name: string, retentionMs: number): TopicSpec => keptFor(retentionMs, name, partitions)
+  return [
+    ...processors.flatMap((processor): TopicSpec[] => [
+      kept(names.journal(applicationId, processor.name), journalRetentionMs),
+      { ...kept(names.changelog(applicationId, processor.store), -1), cleanup: 'compact' },
+    ]),
+    kept(names.deadLetters(applicationId), DEAD_LETTER_RETENTION_MS),
+  ]
+}
+
+/** The output topics as we make them where they are missing; others may have made them as they like. */
+export function outputTopics(processors: readonly Processor[], partitions: number): TopicSpec[] {
+  const outputs = processors.flatMap((processor) => processor.outputs)
+  return outputs.map(({ topic, retentionMs = OUTPUT_RETENTION_MS }) => keptFor(retentionMs, topic, partitions))
+}
+
+function keptFor(retentionMs: number, name: string, partitions: number): TopicSpec {
+  return {
     name,
     partitions,
     cleanup: 'delete',
     retentionMs,
     retentionBytes: -1,
     timestampType: 'LogAppendTime',
-  })
-  return [
-    ...processors.flatMap((processor): TopicSpec[] => [
-      kept(names.journal(applicationId, processor.name), journalRetentionMs),
-      { ...kept(names.changelog(applicationId, processor.store), -1), cleanup: 'compact' },
-      ...processor.outputs.map((output) => kept(output.topic, output.retentionMs ?? OUTPUT_RETENTION_MS)),
-    ]),
-    kept(names.deadLetters(applicationId), DEAD_LETTER_RETENTION_MS),
-  ]
+  }
 }
 
 /** The input topics, as we create them where nobody else does (embedded, or `createInputTopics`). */

@@ -7,7 +7,7 @@ import type { Context } from './context.js'
 export type NoticeCause = 'heartbeat' | 'plugin' | 'registration'
 
 /** Effective changes of level, as NCMP's attribute value changes. (trust levels, section 3) */
-export const inventoryEvents: OutputTopic = { topic: 'ncmp-inventory-events', once: true }
+export const noticesTo = (topic: string): OutputTopic => ({ topic, once: true })
 
 /** The whole payload is compared by clients: order and spacing count. */
 function payload(from: TrustLevel | null, to: TrustLevel): string {
@@ -37,8 +37,9 @@ export function announce(
   to: TrustLevel,
   cause: NoticeCause,
 ): void {
-  if (!context.settings.trustLevelNotices) return
-  context.emit(inventoryEvents, {
+  const { trustLevelNotices, trustLevelNoticeTopic } = context.settings
+  if (!trustLevelNotices) return
+  context.emit(noticesTo(trustLevelNoticeTopic), {
     key: cmHandle,
     value: PAYLOADS.get(from)?.get(to) ?? payload(from, to),
     headers: [SOURCE, TYPE, SCHEMA, ['ce_correlationid', cmHandle], CONTENT, CAUSES[cause]],

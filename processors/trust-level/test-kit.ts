@@ -27,6 +27,7 @@ export const MINUTE_MS = 60_000
 export const testSettings: TrustLevelSettings = {
   onDmiRestart: 'complete',
   trustLevelNotices: true,
+  trustLevelNoticeTopic: 'ncmp-inventory-events',
   pendingLevelMs: 5 * MINUTE_MS,
   maxFutureSkewMs: 5 * MINUTE_MS,
   dmiHealthIntervalMs: 30_000,

@@ -19,7 +19,7 @@ import type { Context } from './context.js'
 import { deadlineSubject } from './deadlines.js'
 import type { DeadlineKind, DeadlineSubject } from './deadlines.js'
 import { heartbeatReported, pendingLevelExpired, readsOfHeartbeat, tombstoneExpired } from './heartbeat.js'
-import { inventoryEvents } from './notices.js'
+import { noticesTo } from './notices.js'
 import { checkDue, dmiPluginChecked, dmiPluginRegistered, dmiPluginUseChanged, forgetDue } from './plugin-home.js'
 import { passDue, pluginLevelTold, readsOfPass } from './plugin-levels.js'
 import { trustLevelQueries } from './queries/index.js'
@@ -53,7 +53,7 @@ export function trustLevel(options: TrustLevelOptions): Processor<TrustLevelEven
         decode: (record) => decodeHeartbeat(record, registry),
       },
     ],
-    outputs: settings.trustLevelNotices ? [inventoryEvents] : [],
+    outputs: settings.trustLevelNotices ? [noticesTo(settings.trustLevelNoticeTopic)] : [],
     tables,
     queries: Object.values(trustLevelQueries(journalTopic)),
     effectors,

@@ -12,8 +12,8 @@ import type { Service, Start } from '../process/lifecycle.js'
 import { nodeHost } from '../process/node-host.js'
 import { projectDirectory } from '../project-directory.js'
 
-/** Opens all that runs by these settings; `fail` as in `Start`. */
-export type StartService = (settings: Settings, logger: Logger, fail: Parameters<Start>[0]) => Promise<Service>
+/** Opens all that runs by these settings; the rest as in `Start`. */
+export type StartService = (settings: Settings, logger: Logger, ...rest: Parameters<Start>) => Promise<Service>
 
 /** Runs a service until a signal comes, by the settings of flags, environment and file. With `--help` it tells them. */
 export function runStart(flags: readonly string[], startService: StartService): void {
@@ -23,10 +23,10 @@ export function runStart(flags: readonly string[], startService: StartService): 
   }
   const loaded = tryLoad(flags)
   const logger = createLogger(loaded instanceof Error ? 'info' : loaded.settings.logLevel)
-  runProcess(nodeHost(), systemClock, logger, async (fail) => {
+  runProcess(nodeHost(), systemClock, logger, async (...rest) => {
     if (loaded instanceof Error) throw loaded
     logger.info({ pid: process.pid, node: process.version, settings: maskedSettings(loaded.settings) }, 'starting')
-    return startService(loaded.settings, logger, fail)
+    return startService(loaded.settings, logger, ...rest)
   })
 }
 

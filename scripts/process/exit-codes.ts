@@ -8,7 +8,7 @@ export const exitCodes = {
   misused: { code: 64, meaning: 'the command line is wrong' },
   unavailable: {
     code: 69,
-    meaning: 'something needed is missing or taken: Node, packages, the port, the data directory',
+    meaning: 'something needed is missing or taken: Node, packages, the port, the data directory, the brokers',
   },
   failed: { code: 70, meaning: 'an error inside; the last line of the log tells it' },
   stopTooSlow: { code: 75, meaning: 'stopping took too long; nothing acknowledged is lost, the next start catches up' },
@@ -20,6 +20,7 @@ const byErrorCode: Readonly<Record<string, keyof typeof exitCodes>> = {
   STORE_IN_USE: 'unavailable',
   STORE_NOT_A_DIRECTORY: 'unavailable',
   LOG_DIRECTORY_IN_USE: 'unavailable',
+  LOG_UNAVAILABLE: 'unavailable',
   EADDRINUSE: 'unavailable',
   EADDRNOTAVAIL: 'unavailable',
   EACCES: 'unavailable',

@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import t from 'tap'
 import { manualClock } from '../../common/manual-clock.js'
 import { silentLogger } from '../../common/logger.js'
@@ -102,6 +103,19 @@ t.test('a signal while starting stops it as soon as it stands, and it never says
   await it.pass(0)
   t.same(it.exits, [0])
   t.same(it.printed, ['Pulsefold is stopping'])
+})
+
+t.test('a start that waits is told of the signal', async (t) => {
+  const it = process(async (_fail, stopping) => {
+    await once(stopping, 'abort')
+    return service()
+  })
+  await it.pass(0)
+  t.same(it.printed, [])
+  it.send('SIGTERM')
+  await it.pass(0)
+  await new Promise((resolve) => setImmediate(resolve))
+  t.same(it.exits, [0])
 })
 
 t.test('a failure while running drains and ends with 70', async (t) => {

@@ -25,8 +25,11 @@ export interface Service {
   stop(): Promise<void>
 }
 
-/** Opens everything. `fail` is for what makes going on useless later: the process then drains and ends with code 70. */
-export type Start = (fail: (error: Error) => void) => Promise<Service>
+/**
+ * Opens everything; resolves when it is ready. `fail` is for what makes going on useless later: the process then drains and
+ * ends with code 70. Once `stopping` is aborted nothing is waited for any more: what stands by then is stopped.
+ */
+export type Start = (fail: (error: Error) => void, stopping: AbortSignal) => Promise<Service>
 
 /** Docker and Kubernetes' patience is 10 s and more; what remains is for the exit itself. */
 export const stopLimitMs = 9_500
@@ -42,12 +45,13 @@ const signalNumbers: Readonly<Record<StopSignal, number>> = { SIGINT: 2, SIGTERM
  *                                                        └──second signal──> exit 128 + its number, at once
  *
  * Whatever nobody caught is the last line of the log, and ends the process with code 70 at once. A signal while starting
- * counts: the service is stopped as soon as it stands.
+ * counts: the service is stopped as soon as it stands, ready or not.
  */
 export function runProcess(host: Host, clock: Clock, logger: Logger, start: Start): void {
   let isStopping = false
   let failure: Error | undefined
-  const starting = Promise.resolve().then(() => start((error) => void stop('failure', error)))
+  const stopping = new AbortController()
+  const starting = Promise.resolve().then(() => start((error) => void stop('failure', error), stopping.signal))
 
   host.onUncaught((thrown, kind) => {
     logger.fatal({ err: ensureError(thrown) }, kind)
@@ -76,6 +80,7 @@ export function runProcess(host: Host, clock: Clock, logger: Logger, start: Star
     failure ??= error
     if (isStopping) return
     isStopping = true
+    stopping.abort()
     if (error === undefined) host.print('Pulsefold is stopping')
     else host.print(`Pulsefold stops: ${explain(error)}`)
     logger.info({ reason, err: error }, 'stopping')

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { networkInterfaces } from 'node:os'
+import { hostname, networkInterfaces } from 'node:os'
 import { join } from 'node:path'
 import type { Clock } from '../../common/clock.js'
 import { sleep } from '../../common/clock.js'
@@ -14,29 +14,30 @@ import { dmiHealthCheck } from '../../processors/trust-level/effects/dmi-health-
 import { confluentRegistry } from '../../schemas/registry/confluent-registry.js'
 import { rocksDbProvider } from '../../state-stores/rocksdb/provider.js'
 import { Application } from '../../topology/application.js'
-import { openEmbeddedLogAt } from '../../topology/log/embedded/embedded-log.js'
+import { advertisedUrl } from './advertised-url.js'
 import { decodeRecord } from './decode-record.js'
 import { engineObserver } from './engine-observer.js'
 import type { Service } from './lifecycle.js'
 import { observeRequests } from './observe-requests.js'
+import { openLog } from './open-log.js'
 
 /** The running service, with its parts for benchmarks and tests in the same process. */
 export interface Pulsefold extends Service {
   readonly application: Application
 }
 
-const LOG_WRITE_BUFFER_BYTES = 4 * 1024 * 1024
 const READY_POLL_MS = 10
 
 /**
- * Opens the embedded log, the HTTP service and the topology, in this order; resolves when it is ready. Nothing is left open
- * when it rejects. `fail` is told of what makes going on useless.
+ * Opens the log, the HTTP service and the topology, in this order; resolves when it is ready, or when `stopping` is aborted
+ * before. Nothing is left open when it rejects. `fail` is told of what makes going on useless.
  */
 export async function startPulsefold(
   settings: Settings,
   logger: Logger,
   clock: Clock,
   fail: (error: Error) => void,
+  stopping?: AbortSignal,
 ): Promise<Pulsefold> {
   const closing: (() => Promise<void> | void)[] = []
   const stop = async (): Promise<void> => {
@@ -45,21 +46,18 @@ export async function startPulsefold(
   try {
     const metrics = createMetrics()
     closing.push(() => metrics.close())
-    const log = await openEmbeddedLogAt(
-      rocksDbProvider({ directory: settings.dataDir, writeBufferBytes: LOG_WRITE_BUFFER_BYTES }),
-      'log',
-      {
-        clock,
-        newIncarnation: () => randomUUID(),
-        onCleanError: (error) => logger.error({ err: error }, 'cleaning the log failed; it is tried again'),
-      },
-    )
-    closing.push(() => log.close())
-    const ownPorts: number[] = []
-    const policy = { ...pluginAddressPolicy(settings, interfaceAddresses()), ownPorts }
     let refuse: (error: Error) => void = fail
     const failed = new Promise<never>((_resolve, reject) => (refuse = reject))
     failed.catch(() => undefined)
+    const onFatal = (error: Error): void => {
+      refuse(error)
+      fail(error)
+    }
+    const opened = await openLog(settings, logger, clock, onFatal)
+    closing.push(() => opened.close())
+    const { log } = opened
+    const ownPorts: number[] = []
+    const policy = { ...pluginAddressPolicy(settings, interfaceAddresses()), ownPorts }
     const application = new Application({
       applicationId: settings.applicationId,
       instance: randomUUID(),
@@ -83,12 +81,9 @@ export async function startPulsefold(
       changelogIntervalMs: settings.changelogIntervalMs,
       journalRetentionMs: settings.journalRetentionMs,
       stateCacheBytes: settings.stateCacheBytes,
-      createInputTopics: true,
+      createInputTopics: settings.createInputTopics || settings.kafkaBrokers.length === 0,
       observer: engineObserver(metrics, logger),
-      onFatal(error) {
-        refuse(error)
-        fail(error)
-      },
+      onFatal,
     })
     closing.push(() => application.stop())
     observeTasks(metrics, application)
@@ -110,8 +105,8 @@ export async function startPulsefold(
     observeRequests(metrics, server.app)
     const url = await server.start()
     ownPorts.push(Number(new URL(url).port))
-    await application.start()
-    await Promise.race([failed, untilReady(application, clock)])
+    await application.start({ advertisedUrl: advertisedUrl(settings, url, hostname()) })
+    await Promise.race([failed, untilReady(application, clock, stopping)])
     return { url, application, stop }
   } catch (thrown) {
     await stop()
@@ -119,8 +114,8 @@ export async function startPulsefold(
   }
 }
 
-async function untilReady(application: Application, clock: Clock): Promise<void> {
-  while (!application.readiness().ready) await sleep(clock, READY_POLL_MS)
+async function untilReady(application: Application, clock: Clock, stopping?: AbortSignal): Promise<void> {
+  while (!application.readiness().ready && stopping?.aborted !== true) await sleep(clock, READY_POLL_MS, stopping)
 }
 
 /** Brings the gauges of the tasks up to date whenever the metrics are read. */

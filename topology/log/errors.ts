@@ -6,6 +6,10 @@ export const logErrors = {
   LOG_DIRECTORY_IN_USE: { action: 'Another process uses this directory. Stop it, or set another dataDir.' },
   LOG_DAMAGED: { action: 'The log on disk is damaged. Restore it from a copy; nothing was deleted.' },
   LOG_UNAVAILABLE: { action: 'The log did not acknowledge in time. Check the broker and the disk.', retryable: true },
+  ACCESS_DENIED: {
+    action:
+      'Check kafkaSaslMechanism, kafkaUsername and kafkaPassword, and what the brokers allow this user: its topics, group and transactions.',
+  },
   TOPIC_UNKNOWN: { action: 'Create the topic, or correct its name in the settings.' },
   TOPIC_MISMATCH: { action: 'Make the topic anew with the expected settings, or set `partitions` to what it has.' },
   PARTITION_UNKNOWN: { action: 'Ask for a partition from 0 to one less than the topic has.' },
@@ -15,6 +19,10 @@ export const logErrors = {
   CODEC_UNSUPPORTED: {
     action:
       'Let the producers of this topic compress with gzip, snappy, lz4 or not at all; zstd needs Node 22.15 or newer.',
+  },
+  CLIENT_STALLED: {
+    action:
+      'The Kafka client hangs, which only a new start mends. Let the supervisor start the process again, and report it with the log.',
   },
   RECORD_TOO_LARGE: { action: 'Send smaller records, or dead-letter this one in short form.' },
   WRITER_FENCED: {

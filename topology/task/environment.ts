@@ -40,6 +40,8 @@ export interface TaskEnvironment {
   readonly processor: Processor
   readonly partition: number
   readonly partitions: number
+  /** Of an output topic, which may be others' as well. */
+  readonly outputPartitions: (topic: string) => number
   readonly journalTopic: string
   readonly changelogTopic: string
   /** Name of the task's store. */

@@ -82,9 +82,9 @@ export function follow(consequences: readonly Consequence[], followers: Follower
 }
 
 function sendOutput(made: Of<'output'>, { environment, onceOutputs }: Followers): Promise<unknown> {
-  const { journalTopic, partition, partitions, observer, sendOutput: append } = environment
+  const { journalTopic, partition, outputPartitions, observer, sendOutput: append } = environment
   const { output, position } = made
-  const to = { topic: output.topic, partition: partitionOf(made.record.key, partitions) }
+  const to = { topic: output.topic, partition: partitionOf(made.record.key, outputPartitions(output.topic)) }
   const record = sendableOutput(made, `${journalTopic}/${partition}`)
   observer.onOutput(output.topic)
   return output.once === true ? onceOutputs.send(to, record, position.offset) : append(to, record)

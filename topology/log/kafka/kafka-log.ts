@@ -19,9 +19,11 @@ import { Connection } from './connection.js'
 import { KafkaGroupMember } from './group/member.js'
 import { PartitionReader } from './partition-reader.js'
 import { ProduceQueue } from './produce-queue.js'
+import { accessDenied, isDenied } from './retry.js'
 import type { TopicMetadata } from './protocol/requests.js'
 import { TopicDirectory } from './topic-directory.js'
 import { KafkaWriter } from './transactional-writer.js'
+import { Watchdog } from './watchdog.js'
 
 export interface KafkaLogOptions extends Omit<ConnectionOptions, 'requestTimeoutMs'> {
   readonly clock: Clock
@@ -35,6 +37,8 @@ export interface KafkaLogOptions extends Omit<ConnectionOptions, 'requestTimeout
   readonly sessionTimeoutMs?: number
   /** How long a group waits for its members to join again; default 60 s. */
   readonly rebalanceTimeoutMs?: number
+  /** A join, heartbeat or fetch that neither ends nor fails for so long is fatal: CLIENT_STALLED. Default 5 min. */
+  readonly stallTimeoutMs?: number
   /** A transaction that is open for so long is ended by the broker; default 30 s. */
   readonly transactionTimeoutMs?: number
   /** Bound of one record: key, value and headers together; default 1 MiB. */
@@ -44,7 +48,7 @@ export interface KafkaLogOptions extends Omit<ConnectionOptions, 'requestTimeout
 /**
  * Opens the log port on a Kafka cluster; resolves when a broker has answered. Brokers from 3.6 on. An append of several
  * records stands in one batch, without others' records in between, when that fits the topic's `max.message.bytes`; records
- * that are read share memory with what was fetched with them. Errors: LOG_UNAVAILABLE.
+ * that are read share memory with what was fetched with them. Errors: LOG_UNAVAILABLE, ACCESS_DENIED.
  */
 export async function openKafkaLog(options: KafkaLogOptions): Promise<Log> {
   const log = new KafkaLog(options)
@@ -53,7 +57,7 @@ export async function openKafkaLog(options: KafkaLogOptions): Promise<Log> {
     return log
   } catch (error) {
     await log.close()
-    throw error
+    throw isDenied(error) ? accessDenied(error) : error
   }
 }
 
@@ -64,6 +68,7 @@ class KafkaLog implements Log {
   readonly #connection: Connection
   readonly #directory: TopicDirectory
   readonly #reader: PartitionReader
+  readonly #watchdog: Watchdog
   readonly #queues = new Map<number, ProduceQueue>()
   readonly #lanes = new Map<string, AppendLane>()
   readonly #members = new Set<KafkaGroupMember>()
@@ -77,6 +82,7 @@ class KafkaLog implements Log {
     this.#connectionOptions = { ...options, requestTimeoutMs }
     this.#connection = new Connection(this.#connectionOptions)
     this.#directory = new TopicDirectory(this.#connection, clock, timeoutMs)
+    this.#watchdog = new Watchdog({ clock, boundMs: options.stallTimeoutMs ?? 300_000, onStall: options.onFatal })
     this.#reader = new PartitionReader(this.#connection, this.#directory, clock, timeoutMs)
   }
 
@@ -131,6 +137,7 @@ class KafkaLog implements Log {
       shared: this.#connection,
       directory: this.#directory,
       reader: this.#reader,
+      watchdog: this.#watchdog,
       timeoutMs: this.#timeoutMs,
       checkOpen: () => this.#checkOpen(),
     })

@@ -68,6 +68,24 @@ export function isRetriable(error: unknown): boolean {
   return isStale(error) || isCoordinatorMoved(error) || isUnreachable(error) || typeOf(error) === 'REQUEST_TIMED_OUT'
 }
 
+/** The brokers do not know this instance, or do not let it do what it must. */
+const deniedTypes = new Set([
+  'TOPIC_AUTHORIZATION_FAILED',
+  'GROUP_AUTHORIZATION_FAILED',
+  'CLUSTER_AUTHORIZATION_FAILED',
+  'TRANSACTIONAL_ID_AUTHORIZATION_FAILED',
+  'SASL_AUTHENTICATION_FAILED',
+])
+
+export function isDenied(error: unknown): boolean {
+  if (!(error instanceof Error)) return false
+  return deniedTypes.has(typeOf(error)) || error.name === 'KafkaJSSASLAuthenticationError' || isDenied(error.cause)
+}
+
+export function accessDenied(cause: unknown): LogError {
+  return new LogError('ACCESS_DENIED', `the brokers refuse this: ${ensureError(cause).message}`, { cause })
+}
+
 export interface RetryOptions {
   readonly clock: Clock
   readonly timeoutMs: number

@@ -10,6 +10,7 @@ import type { Fetched, FetchPartition } from '../protocol/requests.js'
 import { fetchRequest } from '../protocol/requests.js'
 import { isRetriable, isStale, pauseMs } from '../retry.js'
 import type { TopicDirectory } from '../topic-directory.js'
+import type { Watchdog } from '../watchdog.js'
 import type { Delivery } from './delivery.js'
 
 /** How long a broker may hold a fetch that finds nothing. */
@@ -25,6 +26,7 @@ export interface FetcherContext {
   readonly directory: TopicDirectory
   readonly reader: PartitionReader
   readonly clock: Clock
+  readonly watchdog: Watchdog
   /** Bytes of one partition in one fetch. */
   readonly maxBytes: number
   /** What passes; the work goes on. */
@@ -103,10 +105,11 @@ export class Fetcher {
   }
 
   async #fetch(leader: number, wants: ReadonlyMap<Delivery, number>, maxWaitMs: number): Promise<void> {
-    const { connection, clock, directory, maxBytes, onError } = this.#context
+    const { connection, clock, directory, watchdog, maxBytes, onError } = this.#context
     const partitions = [...wants].map(([{ partition }, offset]): FetchPartition => ({ ...partition, offset, maxBytes }))
     try {
-      const fetched = await connection.send(leader, fetchRequest(partitions, { maxWaitMs, maxBytes: maxRequestBytes }))
+      const request = fetchRequest(partitions, { maxWaitMs, maxBytes: maxRequestBytes })
+      const fetched = await watchdog.guard(`a fetch from broker ${leader}`, connection.send(leader, request))
       for (const [delivery, offset] of wants) {
         const { topic, partition } = delivery.partition
         const found = fetched.find((each) => each.topic === topic && each.partition === partition)

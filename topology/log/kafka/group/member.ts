@@ -9,6 +9,7 @@ import type { PartitionReader } from '../partition-reader.js'
 import { typeOf } from '../protocol/broker-error.js'
 import { isRetriable, pauseMs, retrying, unavailable } from '../retry.js'
 import type { TopicDirectory } from '../topic-directory.js'
+import type { Watchdog } from '../watchdog.js'
 import { Delivery } from './delivery.js'
 import { Fetcher } from './fetcher.js'
 import { Membership } from './membership.js'
@@ -28,6 +29,7 @@ export interface MemberContext {
   readonly maxRecords: number
   readonly maxBytes: number
   readonly clock: Clock
+  readonly watchdog: Watchdog
   readonly connectionOptions: ConnectionOptions
   /** Shared by the whole log; for what does not wait. */
   readonly shared: Connection
@@ -52,12 +54,12 @@ export class KafkaGroupMember implements GroupMember {
   #left: Promise<void> | undefined
 
   constructor(context: MemberContext) {
-    const { directory, reader, clock, listener, maxBytes, onFatal } = context
+    const { directory, reader, clock, watchdog, listener, maxBytes, onFatal } = context
     const onError = (error: Error): void => listener.onError(error)
     this.#context = context
     this.#connection = new Connection(context.connectionOptions)
     this.#fetcher = new Fetcher(
-      { connection: this.#connection, directory, reader, clock, maxBytes, onError, onFatal },
+      { connection: this.#connection, directory, reader, clock, watchdog, maxBytes, onError, onFatal },
       () => this.#held.values(),
     )
     this.#membership = new Membership({

@@ -6,7 +6,8 @@ import { balancedPlacement } from '../../balanced-placement.js'
 import type { Placement, TopicPartition } from '../../log.js'
 import type { Connection, JoinedGroup } from '../connection.js'
 import { typeOf } from '../protocol/broker-error.js'
-import { isRetriable, pauseMs } from '../retry.js'
+import { accessDenied, isDenied, isRetriable, pauseMs } from '../retry.js'
+import type { Watchdog } from '../watchdog.js'
 import type { TopicDirectory } from '../topic-directory.js'
 import { assign } from './assign.js'
 import { decodeAssignment, decodeSubscription, encodeAssignment, encodeSubscription } from './subscription.js'
@@ -18,7 +19,6 @@ const longestHeartbeatIntervalMs = 500
 const nobody = { memberId: '', generationId: -1 }
 /** The group has forgotten this member: what it held may be others' by now. */
 const forgottenTypes = new Set(['UNKNOWN_MEMBER_ID', 'ILLEGAL_GENERATION', 'FENCED_INSTANCE_ID'])
-const deniedTypes = new Set(['GROUP_AUTHORIZATION_FAILED', 'TOPIC_AUTHORIZATION_FAILED', 'SASL_AUTHENTICATION_FAILED'])
 
 export interface MembershipContext {
   readonly group: string
@@ -28,6 +28,7 @@ export interface MembershipContext {
   readonly connection: Connection
   readonly shared: Connection
   readonly directory: TopicDirectory
+  readonly watchdog: Watchdog
   readonly sessionTimeoutMs: number
   readonly rebalanceTimeoutMs: number
   readonly owned: () => readonly TopicPartition[]
@@ -99,9 +100,10 @@ export class Membership {
   }
 
   async #run(): Promise<void> {
+    const { watchdog, group } = this.#context
     for (let failures = 0; !this.#isStopping();) {
       try {
-        await this.#join()
+        await watchdog.guard(`joining group ${group}`, this.#join())
         failures = 0
         await this.#beat()
       } catch (error) {
@@ -122,7 +124,7 @@ export class Membership {
       await this.#changing
       return
     }
-    if (deniedTypes.has(type)) onFatal(ensureError(error))
+    if (isDenied(error)) onFatal(accessDenied(error))
     else if (!isRetriable(error) || failures > 1) onError(ensureError(error))
     await sleep(clock, pauseMs(failures), this.#stopping.signal)
   }
@@ -183,19 +185,15 @@ export class Membership {
 
   /** Resolves when it is time to join again. Errors: those of a heartbeat. */
   async #beat(): Promise<void> {
-    const { clock, connection, group, sessionTimeoutMs } = this.#context
+    const { group, clock, sessionTimeoutMs, watchdog } = this.#context
     const woken = new AbortController()
     this.#wake = () => woken.abort()
     if (this.#isRejoinAsked) return
-    const { memberId, generationId } = this.#identity
     for (;;) {
       await sleep(clock, Math.min(longestHeartbeatIntervalMs, sessionTimeoutMs / 3), woken.signal)
       if (woken.signal.aborted || this.#isStopping()) return
       try {
-        const coordinator = await connection.coordinator('group', group)
-        const sentAt = clock.monotonic()
-        await coordinator.heartbeat({ groupId: group, memberId, groupGenerationId: generationId })
-        this.#heardAt = sentAt
+        await watchdog.guard(`a heartbeat to group ${group}`, this.#heartbeat())
       } catch (error) {
         if (!isRetriable(error)) throw error
         if (!this.isCurrent) {
@@ -204,6 +202,15 @@ export class Membership {
         }
       }
     }
+  }
+
+  async #heartbeat(): Promise<void> {
+    const { clock, connection, group } = this.#context
+    const { memberId, generationId } = this.#identity
+    const coordinator = await connection.coordinator('group', group)
+    const sentAt = clock.monotonic()
+    await coordinator.heartbeat({ groupId: group, memberId, groupGenerationId: generationId })
+    this.#heardAt = sentAt
   }
 
   /**

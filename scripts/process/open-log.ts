@@ -1,0 +1,65 @@
+import { randomUUID } from 'node:crypto'
+import { hostname } from 'node:os'
+import type { Clock } from '../../common/clock.js'
+import type { Logger } from '../../common/logger.js'
+import type { Settings } from '../../common/settings.js'
+import { rocksDbProvider } from '../../state-stores/rocksdb/provider.js'
+import { openEmbeddedLogAt } from '../../topology/log/embedded/embedded-log.js'
+import { openKafkaLog } from '../../topology/log/kafka/kafka-log.js'
+import type { Log } from '../../topology/log/log.js'
+import { kafkaSecurity } from './kafka-security.js'
+
+const logWriteBufferBytes = 4 * 1024 * 1024
+
+export interface OpenedLog {
+  readonly log: Log
+  /** Closes it and gives the data directory free. */
+  close(): Promise<void>
+}
+
+/**
+ * The log that the settings name: Kafka's where `kafkaBrokers` are given, else the embedded one. Either way `dataDir` is this
+ * process's alone until the log closes. `fail` is told of what no repeat will change. Errors: SETTINGS_INVALID for files
+ * that cannot be read, LOG_DIRECTORY_IN_USE or STORE_IN_USE, LOG_UNAVAILABLE, ACCESS_DENIED.
+ */
+export async function openLog(
+  settings: Settings,
+  logger: Logger,
+  clock: Clock,
+  fail: (error: Error) => void,
+): Promise<OpenedLog> {
+  if (settings.kafkaBrokers.length > 0) return openOnKafka(settings, logger, clock, fail)
+  const stores = rocksDbProvider({ directory: settings.dataDir, writeBufferBytes: logWriteBufferBytes })
+  const log = await openEmbeddedLogAt(stores, 'log', {
+    clock,
+    newIncarnation: () => randomUUID(),
+    onCleanError: (error) => logger.error({ err: error }, 'cleaning the log failed; it is tried again'),
+  })
+  return { log, close: () => log.close() }
+}
+
+async function openOnKafka(
+  settings: Settings,
+  logger: Logger,
+  clock: Clock,
+  fail: (error: Error) => void,
+): Promise<OpenedLog> {
+  const security = kafkaSecurity(settings)
+  // Nothing is kept in it: it is there to be locked.
+  const lock = await rocksDbProvider({ directory: settings.dataDir }).open('in-use')
+  try {
+    const log = await openKafkaLog({
+      brokers: settings.kafkaBrokers,
+      clientId: `${settings.applicationId}-${hostname()}`,
+      ...security,
+      clock,
+      sessionTimeoutMs: settings.kafkaSessionTimeoutMs,
+      onClientLog: (message) => logger.warn({ message }, 'kafka client'),
+      onFatal: fail,
+    })
+    return { log, close: () => log.close().finally(() => lock.close()) }
+  } catch (error) {
+    await lock.close()
+    throw error
+  }
+}
