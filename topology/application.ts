@@ -28,6 +28,7 @@ import type {
   Demand,
   IngestEvent,
   Position,
+  Provenance,
   QueryResult,
   Readiness,
   Streams,
@@ -210,10 +211,26 @@ export class Application implements Streams {
     args: Arguments,
     demand: Demand = {},
   ): Promise<QueryResult<Result>> {
+    return this.queryLocal(domain, query, partition, args, demand, 'active')
+  }
+
+  /**
+   * Asks this instance alone: as `active` its live task, as `standby` whatever copy it has, however far behind (`stalenessMs`
+   * tells) within the demand.
+   */
+  async queryLocal<Arguments, Result>(
+    domain: string,
+    query: Query<Arguments, Result>,
+    partition: number,
+    args: Arguments,
+    demand: Demand,
+    role: Provenance['role'],
+  ): Promise<QueryResult<Result>> {
     const { log, clock } = this.#options
     const { journalTopic, tasks } = this.#domain(domain)
-    const task = this.#isStopping ? 'stopping' : tasks.get(partition)
-    return answerQuery({ log, clock, journalTopic, partition }, task, query, args, demand)
+    const copy = this.#isStopping ? 'stopping' : tasks.get(partition)
+    const isCurrent = (): boolean => this.#member?.isCurrent === true
+    return answerQuery({ log, clock, journalTopic, partition, role, isCurrent }, copy, query, args, demand)
   }
 
   async queryAll<Arguments, Result>(
@@ -261,7 +278,8 @@ export class Application implements Streams {
     const { journalTopic, writers, tasks } = this.#domain(domain)
     const partition = 'partition' in to ? to.partition : partitionOf(to.key, writers.length)
     const writer = writers[partition]
-    if (this.#isStopping || writer === undefined || tasks.get(partition)?.state !== 'LIVE') {
+    const isOwner = tasks.get(partition)?.state === 'LIVE' && this.#member?.isCurrent === true
+    if (this.#isStopping || writer === undefined || !isOwner) {
       const message = this.#isStopping
         ? 'the service is stopping'
         : `partition ${partition} of ${domain} has no live owner yet`

@@ -3,17 +3,25 @@ import { StoreError } from '../state-stores/errors.js'
 import { countingProcessor } from './counting-processor.js'
 import { LogError } from './log/errors.js'
 import type { Query } from './processor.js'
+import type { Demand } from './streams.js'
 import { answerQuery } from './queries.js'
+import type { QueryEnvironment } from './queries.js'
 import { inputRecord, JOURNAL } from './system/counting-run.js'
 import { TopologyTestDriver } from './test-driver.js'
+import type { TestDriverOptions } from './test-driver.js'
 
 const count = countingProcessor.queries[0]!
 
-async function started(): Promise<TopologyTestDriver> {
-  const driver = new TopologyTestDriver({ processors: [countingProcessor], partitions: 2 })
+async function started(options: Partial<TestDriverOptions> = {}): Promise<TopologyTestDriver> {
+  const driver = new TopologyTestDriver({ processors: [countingProcessor], partitions: 2, ...options })
   await driver.start()
   await driver.pipe('count-me', ['a', 'b', 'a'].map(inputRecord))
   return driver
+}
+
+function environmentOf(driver: TopologyTestDriver): QueryEnvironment {
+  const { log, clock } = driver
+  return { log, clock, journalTopic: JOURNAL, partition: 0, role: 'active', isCurrent: () => true }
 }
 
 /** The end of a partition's journal. */
@@ -88,7 +96,7 @@ t.test('too stale is said when the task lags behind the journal longer than the 
       return { ...offsets, end: offsets.end + lag }
     },
   }
-  const environment = { log, clock: driver.clock, journalTopic: JOURNAL, partition: 0 }
+  const environment = { ...environmentOf(driver), log }
   const ask = (maxStalenessMs: number): Promise<unknown> =>
     answerQuery(environment, task, count, 'a', { maxStalenessMs })
   t.match(await ask(0), { ok: true, stalenessMs: 0 })
@@ -105,7 +113,7 @@ t.test('a log that cannot say where it ends leaves the answer as stale as it was
   const driver = await started()
   const unavailable = new LogError('LOG_UNAVAILABLE', 'no broker')
   const log = { ...driver.log, offsets: () => Promise.reject(unavailable) }
-  const environment = { log, clock: driver.clock, journalTopic: JOURNAL, partition: 0 }
+  const environment = { ...environmentOf(driver), log }
   await driver.clock.advance(700)
   const answer = await answerQuery(environment, driver.application.tasks[0], count, 'a', {})
   t.match(answer, { ok: true })
@@ -158,4 +166,50 @@ t.test('errors of the store are reasons, all others are thrown', async (t) => {
   await t.rejects(ask(new TypeError('a bug')), TypeError)
   t.equal(driver.application.tasks[0]?.state, 'LIVE')
   await driver.stop()
+})
+
+t.test(
+  'an owner that the group has not heard of for a session does not answer as owner, before or after the query',
+  async (t) => {
+    const driver = await started()
+    const task = driver.application.tasks[0]!
+    let isCurrent = false
+    const environment = { ...environmentOf(driver), isCurrent: () => isCurrent }
+    const ask = (query: Query = count): Promise<unknown> => answerQuery(environment, task, query, 'a', {})
+    t.match(await ask(), { ok: false, reason: 'notOwned', message: /may have another owner/ })
+    t.match(await answerQuery({ ...environment, role: 'standby' }, task, count, 'a', {}), {
+      ...{ ok: true, role: 'standby', stalenessMs: 0 },
+    })
+    isCurrent = true
+    t.match(await ask(), { ok: true, role: 'active' })
+    const pausing: Query = {
+      name: 'pausing',
+      run: async () => {
+        isCurrent = false
+        return Promise.resolve('old')
+      },
+    }
+    t.match(await ask(pausing), { ok: false, reason: 'notOwned' })
+    await driver.stop()
+  },
+)
+
+t.test('asked as a standby, a task answers before it is live, and says how far behind it is', async (t) => {
+  let isHeld = false
+  const driver = await started({
+    observer: { onTaskState: (_domain, partition, state) => (isHeld ||= partition === 0 && state === 'RUNNING') },
+  })
+  await driver.stop()
+  isHeld = false
+  driver.wrapStore = (name, store) => ({
+    ...store,
+    write: (operations, options) =>
+      name === 'log' && isHeld ? new Promise(() => undefined) : store.write(operations, options),
+  })
+  await driver.start()
+  const ask = (role: 'active' | 'standby', demand: Demand = {}): Promise<unknown> =>
+    driver.application.queryLocal('counting', count, 0, 'a', demand, role)
+  t.match(await ask('active'), { ok: false, reason: 'restoring' })
+  t.match(await ask('standby'), { ok: true, role: 'standby', stalenessMs: 0 })
+  driver.crash()
 })

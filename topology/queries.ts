@@ -5,15 +5,33 @@ import { StoreError } from '../state-stores/errors.js'
 import { LogError } from './log/errors.js'
 import type { Log } from './log/log.js'
 import type { Query } from './processor.js'
-import type { Demand, QueryFailure, QueryResult } from './streams.js'
+import type { Demand, Provenance, QueryFailure, QueryResult } from './streams.js'
 import { queryReader } from './task/query-reader.js'
-import type { Task } from './task/task.js'
+import type { QuerySource } from './task/query-reader.js'
+
+/** A copy of a partition's state that can be asked: an owner's task, or a standby. */
+export interface Copy extends QuerySource {
+  readonly state: 'FAILED' | 'LIVE' | 'RUNNING' | 'RESTORING' | 'CREATED' | 'CLOSED'
+  /** Next journal offset to be folded. */
+  readonly offset: number
+  /** ms since it was last known to stand at the journal's end. */
+  readonly stalenessMs: number
+  /** It stands at the journal's end now. */
+  reachedEnd(): void
+  /** Resolves when the record at `offset` is folded, no more is folded, or `signal` ends the wait. */
+  whenFolded(offset: number, signal: AbortSignal): Promise<void>
+  fail(error: Error): void
+}
 
 export interface QueryEnvironment {
   readonly log: Log
   readonly clock: Clock
   readonly journalTopic: string
   readonly partition: number
+  /** As what to answer. */
+  readonly role: Provenance['role']
+  /** The group has heard of this instance of late: what it owns cannot be another's. */
+  readonly isCurrent: () => boolean
 }
 
 /** How long a query waits for the position that its caller demands, ms. */
@@ -21,43 +39,45 @@ const POSITION_WAIT_MS = 1000
 const RETRY_AFTER_MS = 1000
 
 /**
- * Answers a query from a task, or says why it cannot: only a live task may say that something does not exist. The demanded
- * position is waited for; the position and staleness told are those before the query ran, so never too fresh.
+ * Answers a query from a copy, or says why it cannot. Only a live task may answer as the active one, and so say that something
+ * does not exist; after a pause not before the group was heard. As a standby any copy answers that has been up to date once.
+ * The demanded position is waited for; the position and staleness told are those before the query ran, so never too fresh.
  */
 export async function answerQuery<Arguments, Result>(
   environment: QueryEnvironment,
-  task: Task | 'stopping' | undefined,
+  copy: Copy | 'stopping' | undefined,
   query: Query<Arguments, Result>,
   args: Arguments,
   demand: Demand,
 ): Promise<QueryResult<Result>> {
-  const { journalTopic: topic, partition } = environment
-  if (task === 'stopping') return failure('stopping', 'the service is stopping')
-  if (task === undefined) return failure('notOwned', `partition ${partition} is not assigned here yet`)
-  const unavailable = unavailability(task)
+  const { journalTopic: topic, partition, role } = environment
+  if (copy === 'stopping') return failure('stopping', 'the service is stopping')
+  if (copy === undefined) return failure('notOwned', `partition ${partition} is not assigned here yet`)
+  const unavailable = unavailability(environment, copy)
   if (unavailable !== undefined) return unavailable
   const wanted = demand.minPositions?.filter((position) => position.topic === topic && position.partition === partition)
   const minOffset = Math.max(-1, ...(wanted ?? []).map((position) => position.offset))
-  if (!(await reaches(environment, task, minOffset))) {
-    const message = `partition ${partition} stands at offset ${task.offset - 1}, not yet at ${minOffset}`
+  if (!(await reaches(environment, copy, minOffset))) {
+    const message = `partition ${partition} stands at offset ${copy.offset - 1}, not yet at ${minOffset}`
     return failure('notUpToPosition', message)
   }
-  const offset = task.offset - 1
-  await measure(environment, task)
-  const { stalenessMs } = task
+  const offset = copy.offset - 1
+  await measure(environment, copy)
+  const { stalenessMs } = copy
+  if (stalenessMs === Number.MAX_SAFE_INTEGER) return failure('restoring', `partition ${partition} is being restored`)
   if (demand.maxStalenessMs !== undefined && stalenessMs > demand.maxStalenessMs) {
     return failure('tooStale', `partition ${partition} is ${Math.round(stalenessMs)} ms behind`)
   }
-  // It may have ended while the query waited.
-  const ended = unavailability(task)
-  if (ended !== undefined) return ended
   try {
-    const result = await query.run(queryReader(task), args)
-    return { ok: true, result, position: { topic, partition, offset }, role: 'active', stalenessMs }
+    const result = await query.run(queryReader(copy), args)
+    // It may have ended while the query waited or ran.
+    const ended = unavailability(environment, copy)
+    if (ended !== undefined) return ended
+    return { ok: true, result, position: { topic, partition, offset }, role, stalenessMs }
   } catch (thrown) {
     const error = ensureError(thrown)
     if (!(error instanceof StoreError)) throw error
-    if (error.code === 'STORE_CORRUPT') task.fail(error)
+    if (error.code === 'STORE_CORRUPT') copy.fail(error)
     return failure(
       error.code === 'STORE_CLOSED' ? 'stopping' : 'storeFailed',
       `partition ${partition} cannot be read now`,
@@ -65,26 +85,29 @@ export async function answerQuery<Arguments, Result>(
   }
 }
 
-/** Why a task cannot answer; undefined: it can. */
-function unavailability({ state, partition }: Task): QueryResult<never> | undefined {
+/** Why a copy cannot answer; undefined: it can. */
+function unavailability({ role, isCurrent }: QueryEnvironment, copy: Copy): QueryResult<never> | undefined {
+  const { state, partition } = copy
   if (state === 'FAILED') return failure('storeFailed', `partition ${partition} has failed; the log says why`)
-  if (state !== 'LIVE') return failure('restoring', `partition ${partition} is being restored`)
-  return undefined
+  const isAnswering = state === 'LIVE' || (role === 'standby' && state === 'RUNNING')
+  if (!isAnswering) return failure('restoring', `partition ${partition} is being restored`)
+  if (role === 'standby' || isCurrent()) return undefined
+  return failure('notOwned', `partition ${partition} may have another owner: the group was not heard for a session`)
 }
 
 /** Waits until the record at `offset` is folded; false when it takes too long. */
-async function reaches({ clock }: QueryEnvironment, task: Task, offset: number): Promise<boolean> {
-  if (task.offset > offset) return true
+async function reaches({ clock }: QueryEnvironment, copy: Copy, offset: number): Promise<boolean> {
+  if (copy.offset > offset) return true
   const waiting = new AbortController()
-  await Promise.race([task.whenFolded(offset, waiting.signal), sleep(clock, POSITION_WAIT_MS, waiting.signal)])
+  await Promise.race([copy.whenFolded(offset, waiting.signal), sleep(clock, POSITION_WAIT_MS, waiting.signal)])
   waiting.abort()
-  return task.offset > offset
+  return copy.offset > offset
 }
 
-/** Notes that the task stands at the journal's end. A log that cannot say so leaves the answer as stale as it was. */
-async function measure({ log, journalTopic: topic, partition }: QueryEnvironment, task: Task): Promise<void> {
+/** Notes that the copy stands at the journal's end. A log that cannot say so leaves the answer as stale as it was. */
+async function measure({ log, journalTopic: topic, partition }: QueryEnvironment, copy: Copy): Promise<void> {
   try {
-    if (task.offset >= (await log.offsets({ topic, partition })).end) task.reachedEnd()
+    if (copy.offset >= (await log.offsets({ topic, partition })).end) copy.reachedEnd()
   } catch (thrown) {
     if (!(thrown instanceof LogError)) throw thrown
   }

@@ -1,19 +1,27 @@
 import type { IndexEntry, QueryReader, ScanRange, Table } from '../processor.js'
 import { residentRows } from './row-store.js'
+import type { RowStore } from './row-store.js'
+import type { FoldState } from './folder.js'
 import { scanIndex, scanRows } from './row-scan.js'
-import type { Task } from './task.js'
 
-/** Read access of queries to a task's rows, committed or not. */
-export function queryReader(task: Task): QueryReader {
-  const { rows, folder, partition } = task
+/** Rows, and what their folds remember besides. */
+export interface QuerySource {
+  readonly partition: number
+  readonly rows: RowStore
+  readonly foldState: Pick<FoldState, 'time' | 'settings'>
+}
+
+/** Read access of queries to rows, committed or not. */
+export function queryReader(source: QuerySource): QueryReader {
+  const { rows, partition } = source
   const state = <Row>(table: Table<Row>): ReturnType<typeof rows.state> => rows.state(table)
   return {
     partition,
     get time() {
-      return folder.state.time
+      return source.foldState.time
     },
     get settings() {
-      return folder.state.settings
+      return source.foldState.settings
     },
     get: async <Row>(table: Table<Row>, key: string) =>
       (await rows.readMany(state(table), [key]))[0] as Row | undefined,

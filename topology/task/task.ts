@@ -11,7 +11,7 @@ import { Committer } from './committer.js'
 import { Effects } from './effects.js'
 import type { TaskEnvironment } from './environment.js'
 import { Folder } from './folder.js'
-import type { Consequence } from './folder.js'
+import type { Consequence, FoldState } from './folder.js'
 import { follow } from './follow.js'
 import { OnceOutputs } from './once-outputs.js'
 import { Ownership } from './ownership.js'
@@ -103,8 +103,8 @@ export class Task {
   get rows(): RowStore {
     return this.#open().rows
   }
-  get folder(): Folder {
-    return this.#open().folder
+  get foldState(): FoldState {
+    return this.#open().folder.state
   }
   owedEffects(kind: string): number {
     const owed = this.#parts?.rows.state(engineTables.owed).resident?.values() ?? []
