@@ -54,6 +54,11 @@ export class FoldKit<Event extends JournalEvent, Settings> {
   readonly counts = new Map<string, number>()
   settings: Settings
   time: number
+  /** Number of the owner's term. */
+  epoch = 1
+  /** Whether outputs are acknowledged, and asks for the inputs' intake answered, at once; a test may hold either back. */
+  acknowledges = true
+  takesIn = true
   readonly #processor: Processor<Event, Settings>
   readonly #partitions: readonly Partition[]
   readonly #types: ReadonlyMap<string, ReturnType<typeof avroType>>
@@ -221,6 +226,7 @@ export class FoldKit<Event extends JournalEvent, Settings> {
       partition: partition.number,
       position,
       source: { source: 'test', offset: position.offset, index: 0 },
+      epoch: this.epoch,
       settings: this.settings,
       actor: undefined,
       reason: undefined,
@@ -238,7 +244,12 @@ export class FoldKit<Event extends JournalEvent, Settings> {
         rows.put(table, key, undefined)
       },
       resident: (table) => rows.all(table),
-      emit: (output, record) => void this.outputs.push({ ...record, topic: output.topic, partition: partition.number }),
+      emit: (output, record, acknowledged) => {
+        this.outputs.push({ ...record, topic: output.topic, partition: partition.number })
+        if (acknowledged !== undefined && this.acknowledges) {
+          this.#sent.push({ partition: partition.number, event: acknowledged })
+        }
+      },
       send: (key, event) => void this.#sent.push({ partition: this.partitionOf(key), event }),
       broadcast: (event) => this.#partitions.forEach(({ number }) => this.#sent.push({ partition: number, event })),
       deadLetter: (problem) => void this.deadLetters.push({ position, ...problem, partition: partition.number }),
@@ -246,6 +257,10 @@ export class FoldKit<Event extends JournalEvent, Settings> {
       disarm: (due, id) => void partition.deadlines.delete(deadlineKey({ due, id })),
       answer: answered,
       request: (effect) => void partition.owed.set(effect.id, effect),
+      askIntake: () => {
+        const event = this.takesIn ? this.#processor.inputsTakenIn?.({ asOf: time, inputs: [] }) : undefined
+        if (event !== undefined) this.#sent.push({ partition: partition.number, event })
+      },
       withdraw: (effectId) => void partition.owed.delete(effectId),
       count: (counter, label = '') => {
         if (!(counter in this.#processor.counters)) throw new Error(`counter ${counter} is not declared`)

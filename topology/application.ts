@@ -3,6 +3,7 @@ import { ensureError } from '../common/errors.js'
 import type { StoreProvider } from '../state-stores/key-value-store.js'
 import { deadLetterPartition, deadLetterRecord } from './ingest/dead-letters.js'
 import type { DeadLetter } from './ingest/dead-letters.js'
+import { Intake } from './ingest/intake.js'
 import { ingest } from './ingest/ingest.js'
 import type { Route } from './ingest/ingest.js'
 import { blockCodec } from './journal/block-codec.js'
@@ -77,6 +78,7 @@ interface Domain {
   readonly codec: BlockCodec
   readonly writers: readonly JournalWriter[]
   readonly tasks: TaskSet
+  readonly intake: Intake
 }
 
 /** The running topology: one member of the group, with the tasks and inputs assigned to it. */
@@ -84,7 +86,7 @@ export class Application implements Streams {
   readonly #options: ApplicationOptions
   readonly #domains = new Map<string, Domain>()
   readonly #journals = new Map<string, Domain>()
-  readonly #routes = new Map<string, Route>()
+  readonly #routes = new Map<string, Route & { readonly partitions: number }>()
   readonly #commands: PendingCommands
   readonly #topicWriters: TopicWriters
   /** Where assigned inputs ended when they were: before that is read the application is not ready. */
@@ -94,6 +96,7 @@ export class Application implements Streams {
   #member: GroupMember | undefined
   #hasAssignment = false
   #isStopping = false
+  readonly #stopping = new AbortController()
 
   constructor(options: ApplicationOptions) {
     this.#options = options
@@ -122,7 +125,8 @@ export class Application implements Streams {
         onError: (partition, error) => observer.onError(`task ${processor.name}/${partition}`, error),
         onFatal: options.onFatal,
       })
-      const domain: Domain = { processor, journalTopic, codec, writers, tasks }
+      const intake = this.#intake(processor, writers)
+      const domain: Domain = { processor, journalTopic, codec, writers, tasks, intake }
       this.#domains.set(processor.name, domain)
       this.#journals.set(journalTopic, domain)
     }
@@ -185,6 +189,7 @@ export class Application implements Streams {
   /** Drains: leaves the group, commits and closes the tasks. Nothing is tried again, so it ends when log or disk are gone. */
   async stop(): Promise<void> {
     this.#isStopping = true
+    this.#stopping.abort()
     this.#topicWriters.stop()
     for (const { writers, tasks } of this.#domains.values()) {
       for (const writer of writers) writer.stop()
@@ -354,7 +359,8 @@ export class Application implements Streams {
     const { log } = this.#options
     const topic = await log.topic(input.topic)
     if (topic === undefined) return
-    this.#routes.set(input.topic, { processor, input, incarnation: topic.incarnation })
+    const { incarnation, partitions } = topic
+    this.#routes.set(input.topic, { processor, input, incarnation, partitions })
   }
 
   /** The first record of a journal is its first owner's, so none may come before. */
@@ -420,6 +426,30 @@ export class Application implements Streams {
     return undefined
   }
 
+  #intake({ name, inputs, inputsTakenIn }: Processor, writers: readonly JournalWriter[]): Intake {
+    const { log, clock, observer } = this.#options
+    const onError = (error: Error): void => observer.onError(`intake of ${name}`, error)
+    return new Intake({
+      clock,
+      log,
+      inputs: () => inputs.flatMap(({ topic }) => this.#partitionsOf(topic)),
+      committed: async (input) => (await this.#member?.committed(input))?.offset,
+      tell: (partition, taken) => {
+        const event = inputsTakenIn?.(taken)
+        if (event !== undefined) writers[partition]?.append([{ kind: 'event', event }]).catch(onError)
+      },
+      onError,
+      signal: this.#stopping.signal,
+    })
+  }
+
+  /** Errors: TOPIC_UNKNOWN, as long as the topic is missing. */
+  #partitionsOf(topic: string): readonly TopicPartition[] {
+    const partitions = this.#routes.get(topic)?.partitions
+    if (partitions === undefined) throw new LogError('TOPIC_UNKNOWN', `input topic ${topic} is missing`)
+    return Array.from({ length: partitions }, (_, partition) => ({ topic, partition }))
+  }
+
   #environment(domain: Domain, partition: number, onFailed: (error: Error) => void): TaskEnvironment {
     const { processor, journalTopic, codec } = domain
     const { applicationId, instance, log, clock, stores, partitions, observer, stateCacheBytes, probe } = this.#options
@@ -445,6 +475,7 @@ export class Application implements Streams {
       },
       journalWriter: (target) => this.#writer(domain, target),
       sendOutput: ({ topic, partition: to }, record) => this.#topicWriters.append(topic, to, record),
+      askIntake: (asOf) => domain.intake.ask(partition, asOf),
       sendDeadLetter: (letter, original) => this.#sendDeadLetter(letter, original),
       onAnswer: (answer) => this.#commands.answered(answer),
       onFailed,

@@ -136,6 +136,8 @@ export interface FoldContext<Settings = unknown> {
   readonly partition: number
   readonly position: EventPosition
   readonly source: SourcePosition
+  /** Number of the owner's term that this event falls in: another one means that the owner was started anew, or is another. */
+  readonly epoch: number
   readonly settings: Settings
   /** Who asked, for commands; absent: anonymous, none. */
   readonly actor: string | undefined
@@ -148,8 +150,11 @@ export interface FoldContext<Settings = unknown> {
   resident<Row>(table: Table<Row>): Iterable<readonly [key: string, row: Row]>
   /** Entries of the declared scan. */
   readonly scanned: readonly IndexEntry[]
-  /** A record to an output topic. */
-  emit(output: OutputTopic, record: OutputRecord): void
+  /**
+   * A record to an output topic. `acknowledged`: appended to the own journal once the log has taken the record, so that a fold
+   * can tell what was really sent from what was only asked for.
+   */
+  emit(output: OutputTopic, record: OutputRecord, acknowledged?: JournalEvent): void
   /** An event to the own journal, in the partition of `key`; taken once there, however often this fold is repeated. */
   send(key: string, event: JournalEvent): void
   /** As `send`, to every partition (this one too). */
@@ -164,6 +169,8 @@ export interface FoldContext<Settings = unknown> {
   request(effect: EffectRequest): void
   /** Withdraws what is owed (its target's wanted end has changed). */
   withdraw(effectId: string): void
+  /** Asks to be told, by `inputsTakenIn`, when the journal holds all that stood in the domain's input topics by now. */
+  askIntake(): void
   /** Counts for metrics, by the processor's declared counters. Not part of the state; silent in a replay. */
   count(counter: string, label?: string): void
 }
@@ -201,6 +208,14 @@ export interface Query<Arguments = unknown, Result = unknown> {
   run(reader: QueryReader, args: Arguments): Promise<Result>
 }
 
+/** How far a domain's input topics are taken in. */
+export interface InputsTakenIn {
+  /** Journal time: all that stood in the inputs then is in the journal before this. */
+  readonly asOf: number
+  /** Every partition of the inputs, up to which offset (exclusive). */
+  readonly inputs: readonly { readonly topic: string; readonly partition: number; readonly offset: number }[]
+}
+
 /** Carries out one kind of effect. Not part of the fold; never runs in a replay. */
 export interface Effector {
   readonly kind: string
@@ -229,6 +244,8 @@ export interface Processor<Event extends JournalEvent = JournalEvent, Settings =
   readonly counters: Readonly<Record<string, string>>
   /** What folds may read of the settings: JSON; written to the journal by each new owner, and read from there. */
   readonly settings: Settings
+  /** The event that tells what `askIntake` asked for; absent: the domain never asks. Several asked for may be told by one. */
+  readonly inputsTakenIn?: (taken: InputsTakenIn) => Event
   /** Rows that `evolve` may touch for this event. */
   reads(event: Event): Reads
   evolve(event: Event, context: FoldContext<Settings>): void

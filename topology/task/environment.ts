@@ -57,6 +57,8 @@ export interface TaskEnvironment {
   readonly journalWriter: (partition: number) => JournalWriter
   /** Appends to an output topic, in order; resolves when acknowledged. */
   readonly sendOutput: (to: TopicPartition, record: NewRecord) => Promise<unknown>
+  /** The fold wants to know when its inputs are taken in as of this journal time. */
+  askIntake(asOf: number): void
   sendDeadLetter(letter: DeadLetter, original: InputRecord): Promise<unknown>
   onAnswer(answered: CommandAnswer): void
   /** The running task has failed for good. */

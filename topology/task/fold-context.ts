@@ -60,6 +60,10 @@ export class Context implements FoldContext {
     return this.#folder.state.time
   }
 
+  get epoch(): number {
+    return this.#folder.state.epoch
+  }
+
   get settings(): unknown {
     return this.#folder.state.settings
   }
@@ -91,10 +95,11 @@ export class Context implements FoldContext {
     return residentRows(this.#options.rows.state(table)) as [string, Row][]
   }
 
-  emit(output: OutputTopic, record: OutputRecord): void {
+  emit(output: OutputTopic, record: OutputRecord, acknowledged?: JournalEvent): void {
     checkSize(outputBytes(record), output.topic)
     const { position, time } = this
-    this.#folder.push({ kind: 'output', output, record, position, index: this.#outputs++, time })
+    const made = { output, record, position, index: this.#outputs++, time }
+    this.#folder.push({ kind: 'output', ...made, ...(acknowledged && { acknowledged }) })
   }
 
   send(key: string, event: JournalEvent): void {
@@ -130,6 +135,10 @@ export class Context implements FoldContext {
 
   withdraw(effectId: string): void {
     this.#folder.settle(effectId)
+  }
+
+  askIntake(): void {
+    this.#folder.push({ kind: 'intakeAsked', asOf: this.time })
   }
 
   count(counter: string, label = ''): void {

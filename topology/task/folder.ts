@@ -41,6 +41,7 @@ export type Consequence =
   | { readonly kind: 'request'; readonly effect: EffectRequest }
   | { readonly kind: 'settled'; readonly effectId: string }
   | { readonly kind: 'armed'; readonly due: number }
+  | { readonly kind: 'intakeAsked'; readonly asOf: number }
   /** `isNewest`: a new term has begun; else the record came too late. */
   | { readonly kind: 'owner'; readonly owner: OwnerEntry; readonly isNewest: boolean }
   | { readonly kind: 'fired'; readonly due: number; readonly id: string }

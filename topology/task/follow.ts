@@ -18,6 +18,8 @@ export interface Followers {
   readonly effects: Effects
   readonly ownership: Ownership
   readonly onceOutputs: OnceOutputs
+  /** Else what was sent is not made known, and no intake asked for: a former term's folds are made good. */
+  readonly isLive: boolean
   retrying<Result>(work: () => Promise<Result>): Promise<Result>
   onFailed(error: Error): void
 }
@@ -53,6 +55,9 @@ export function follow(consequences: readonly Consequence[], followers: Follower
       case 'settled':
         effects.settled(consequence.effectId)
         break
+      case 'intakeAsked':
+        if (followers.isLive) environment.askIntake(consequence.asOf)
+        break
       case 'armed':
         armed = Math.min(armed, consequence.due)
         break
@@ -81,13 +86,21 @@ export function follow(consequences: readonly Consequence[], followers: Follower
   return armed
 }
 
-function sendOutput(made: Of<'output'>, { environment, onceOutputs }: Followers): Promise<unknown> {
+function sendOutput(made: Of<'output'>, { environment, onceOutputs, isLive }: Followers): Promise<unknown> {
   const { journalTopic, partition, outputPartitions, observer, sendOutput: append } = environment
-  const { output, position } = made
+  const { output, position, acknowledged } = made
   const to = { topic: output.topic, partition: partitionOf(made.record.key, outputPartitions(output.topic)) }
   const record = sendableOutput(made, `${journalTopic}/${partition}`)
   observer.onOutput(output.topic)
-  return output.once === true ? onceOutputs.send(to, record, position.offset) : append(to, record)
+  const sent = output.once === true ? onceOutputs.send(to, record, position.offset) : append(to, record)
+  if (acknowledged !== undefined && isLive) {
+    const entry = { kind: 'event' as const, event: acknowledged }
+    sent
+      .then(() => environment.journalWriter(partition).append([entry]))
+      // Without the record there is nothing to make known; what became of it is told to the commit that waits for it.
+      .catch(() => undefined)
+  }
+  return sent
 }
 
 async function send({ key, event, source }: Of<'send'>, environment: TaskEnvironment): Promise<void> {

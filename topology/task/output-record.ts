@@ -1,6 +1,6 @@
 import { v5 as uuidV5 } from 'uuid'
 import type { NewRecord } from '../log/log.js'
-import type { EventPosition, OutputRecord, OutputTopic } from '../processor.js'
+import type { EventPosition, JournalEvent, OutputRecord, OutputTopic } from '../processor.js'
 
 /** An output as its fold has made it. It becomes bytes when it is sent: a replay, which sends nothing, spares that. */
 export interface Output {
@@ -11,6 +11,8 @@ export interface Output {
   readonly index: number
   /** The fold's time, ms. */
   readonly time: number
+  /** What its acknowledgement makes known to the journal. */
+  readonly acknowledged?: JournalEvent
 }
 
 /** Bytes of key, value and headers, but for those that the engine adds. */

@@ -339,6 +339,7 @@ export class Task {
       follow(consequences, {
         ...this.#open(),
         environment: this.#environment,
+        isLive: this.#state === 'LIVE',
         retrying: (work) => this.#retrying(work),
         onFailed: (error) => this.fail(error),
       }),
