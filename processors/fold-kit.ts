@@ -2,6 +2,7 @@ import { avroType } from '../schemas/avro.js'
 import { compareText } from '../state-stores/overlay.js'
 import { partitionOf } from '../topology/partitioner.js'
 import type {
+  Compared,
   Deadline,
   DeadLetterProblem,
   EffectRequest,
@@ -52,6 +53,8 @@ export class FoldKit<Event extends JournalEvent, Settings> {
   readonly outputs: KitOutput[] = []
   readonly deadLetters: (DeadLetterProblem & { readonly partition: number })[] = []
   readonly counts = new Map<string, number>()
+  /** Rules that folds have named, in order. */
+  readonly rules: { readonly rule: string; readonly compared: Compared }[] = []
   settings: Settings
   time: number
   /** Number of the owner's term. */
@@ -266,6 +269,7 @@ export class FoldKit<Event extends JournalEvent, Settings> {
         if (!(counter in this.#processor.counters)) throw new Error(`counter ${counter} is not declared`)
         this.counts.set(`${counter}/${label}`, this.count(counter, label) + 1)
       },
+      because: (rule, compared = {}) => void this.rules.push({ rule, compared }),
     }
   }
 

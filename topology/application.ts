@@ -461,6 +461,7 @@ export class Application implements Streams {
       outputPartitions: (topic) => this.#outputPartitions.get(topic) ?? partitions,
       journalTopic,
       changelogTopic: names.changelog(applicationId, processor.store),
+      digestsTopic: names.digests(applicationId, processor.store),
       storeName: names.taskStore(processor.name, partition),
       instance,
       log,
@@ -470,6 +471,7 @@ export class Application implements Streams {
       settings: {
         commitIntervalMs: this.#options.commitIntervalMs,
         changelogIntervalMs: this.#options.changelogIntervalMs,
+        journalRetentionMs: this.#options.journalRetentionMs,
         rowCacheBytes: Math.floor((stateCacheBytes * 3) / 4 / tasks),
         blockCacheBytes: Math.floor(stateCacheBytes / 4 / tasks),
       },

@@ -3,7 +3,8 @@ import type { FoldContext, IndexEntry, JournalEvent, Processor, Reads, Table } f
 
 /**
  * A small domain for the engine's own tests: counts events by key. What else an event does its mode says: `timer` and
- * `cancel`, `send`, `broadcast`, `request`, `delete`, `survey` (a scan), `deadLetter`, `fail`, `undeclared`.
+ * `cancel`, `send`, `broadcast`, `request`, `delete`, `survey` (a scan), `deadLetter`, `fail`, `undeclared`; `at` and a
+ * number give it a time of its own.
  */
 
 export interface CountRow {
@@ -74,6 +75,7 @@ function evolve(event: Counted, context: FoldContext): void {
   context.put(counts, key, row)
   context.put(totals, 'all', { total: (context.get(totals, 'all')?.total ?? 0) + 1 })
   context.count('counted', mode)
+  context.because('counted', { before: before.count, surveyed })
   context.emit(countOutput, { key, value: JSON.stringify({ key, count: row.count }), headers: [['ce_type', 'count']] })
   if (mode === 'once') context.emit(onceOutput, { key, value: String(row.count), headers: [] })
   if (mode === 'timer') {
@@ -143,6 +145,14 @@ export const countingProcessor: Processor<Counted> = {
   reads,
   evolve,
   readsOfDeadline: ({ id }) => ({ rows: [countRow(id.slice('wake/'.length))] }),
+  eventTime: ({ data: { mode } }) => (mode.startsWith('at') ? Number(mode.slice(2)) : undefined),
+  subjects: {
+    relatedRows: () => [{ table: totals, key: 'all' }],
+    state: (key, get) => {
+      const row = get(counts, key)
+      return row === undefined ? null : { count: row.count, woken: row.woken }
+    },
+  },
   onDeadline({ id }, context) {
     const key = id.slice('wake/'.length)
     const row = context.get(counts, key)

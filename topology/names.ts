@@ -2,6 +2,7 @@
 export const names = {
   journal: (applicationId: string, domain: string): string => `${applicationId}-${domain}-journal`,
   changelog: (applicationId: string, store: string): string => `${applicationId}-${store}-changelog`,
+  digests: (applicationId: string, store: string): string => `${applicationId}-${store}-digests`,
   deadLetters: (applicationId: string): string => `${applicationId}-dead-letters`,
   taskStore: (domain: string, partition: number): string => `${domain}-${partition}`,
 }

@@ -173,6 +173,25 @@ export interface FoldContext<Settings = unknown> {
   askIntake(): void
   /** Counts for metrics, by the processor's declared counters. Not part of the state; silent in a replay. */
   count(counter: string, label?: string): void
+  /**
+   * Why this fold does what it does: the rule that fired, in words, with the values it compared. Audits collect it; in live
+   * folding it is silent, so call it freely, once for each rule.
+   */
+  because(rule: string, compared?: Compared): void
+}
+
+/** Values that a rule compared, by name. */
+export type Compared = Readonly<Record<string, string | number | boolean | null>>
+
+/** Reads a row of any table; undefined: there is none. */
+export type RowLookUp = <Row>(table: Table<Row>, key: string) => Row | undefined
+
+/** How audits look at what a domain keeps: a subject is whatever its rows are keyed by (a device, an address). */
+export interface Subjects {
+  /** Rows besides those keyed by the subject itself that its state follows from: of resident tables only. */
+  relatedRows(subject: string, get: RowLookUp): readonly RowReference[]
+  /** The subject's state in short: JSON, flat; null where there is none. */
+  state(subject: string, get: RowLookUp): Readonly<Record<string, unknown>> | null
 }
 
 export interface DeadLetterProblem {
@@ -251,4 +270,11 @@ export interface Processor<Event extends JournalEvent = JournalEvent, Settings =
   evolve(event: Event, context: FoldContext<Settings>): void
   readsOfDeadline(deadline: Deadline): Reads
   onDeadline(deadline: Deadline, context: FoldContext<Settings>): void
+  /**
+   * An event's own time, ms, as its fold judges it: what was true at a moment is folded of events up to it. Absent, or
+   * undefined for an event: the time it came.
+   */
+  eventTime?(event: Event, arrival: { readonly time: number; readonly settings: Settings }): number | undefined
+  /** Absent: audits show bare rows. */
+  readonly subjects?: Subjects
 }

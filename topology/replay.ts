@@ -2,13 +2,14 @@ import { createStoreDigest } from '../state-stores/digest.js'
 import type { StoreDigest } from '../state-stores/digest.js'
 import type { KeyValueStore } from '../state-stores/key-value-store.js'
 import { blockCodec } from './journal/block-codec.js'
+import { readableRecords } from './journal/readable-records.js'
+import type { DecodedRecord } from './journal/readable-records.js'
 import type { Log, LogRecord, TopicPartition } from './log/log.js'
 import type { Processor } from './processor.js'
 import { Folder } from './task/folder.js'
 import { freeze } from './task/freeze.js'
 import { RowStore } from './task/row-store.js'
 import { foldSegment, segmentsOf } from './task/segment.js'
-import type { DecodedRecord } from './task/segment.js'
 
 export interface ReplayOptions {
   readonly log: Log
@@ -19,6 +20,8 @@ export interface ReplayOptions {
   readonly rowCacheBytes: number
   /** Folds records before this offset; default: all there are at the start. */
   readonly to?: number
+  /** Told of each foreign record, which is skipped as its task has skipped it. */
+  readonly onUnreadable?: (error: Error) => void
 }
 
 export interface Replayed {
@@ -63,10 +66,9 @@ export async function replay(options: ReplayOptions): Promise<Replayed> {
     rows.finishCommit()
   }
 
-  function* decoded(records: readonly LogRecord[]): Generator<DecodedRecord> {
-    for (const { offset, timestamp, value } of records) {
-      if (offset < to && value !== null) yield { offset, timestamp, entries: codec.decode(value) }
-    }
+  const decoded = (records: readonly LogRecord[]): Iterable<DecodedRecord> => {
+    const wanted = records.filter(({ offset }) => offset < to)
+    return readableRecords(codec, journal, wanted, (error) => options.onUnreadable?.(error))
   }
 
   let offset = start

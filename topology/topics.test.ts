@@ -4,12 +4,13 @@ import { inputTopics, outputTopics, ownTopics } from './topics.js'
 
 const DAY_MS = 86_400_000
 
-t.test('journal, changelog and dead letters follow from the declaration, by their names', async (t) => {
+t.test('journal, changelog, digests and dead letters follow from the declaration, by their names', async (t) => {
   const settings = { applicationId: 'app', partitions: 6, journalRetentionMs: 7 }
   const kept = { partitions: 6, cleanup: 'delete', retentionBytes: -1, timestampType: 'LogAppendTime' } as const
   t.strictSame(ownTopics([countingProcessor], settings), [
     { ...kept, name: 'app-counting-journal', retentionMs: 7 },
     { ...kept, name: 'app-counts-changelog', retentionMs: -1, cleanup: 'compact' },
+    { ...kept, name: 'app-counts-digests', retentionMs: -1, cleanup: 'compact' },
     { ...kept, name: 'app-dead-letters', retentionMs: 30 * DAY_MS },
   ])
 })

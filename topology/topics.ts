@@ -12,7 +12,7 @@ const DAY_MS = 24 * 3_600_000
 const OUTPUT_RETENTION_MS = 7 * DAY_MS
 const DEAD_LETTER_RETENTION_MS = 30 * DAY_MS
 
-/** The topics that follow from the processors and are theirs alone: journals, changelogs, dead letters. */
+/** The topics that follow from the processors and are theirs alone: journals, changelogs, seals, dead letters. */
 export function ownTopics(processors: readonly Processor[], settings: TopicSettings): TopicSpec[] {
   const { applicationId, partitions, journalRetentionMs } = settings
   const kept = (name: string, retentionMs: number): TopicSpec => keptFor(retentionMs, name, partitions)
@@ -20,6 +20,7 @@ export function ownTopics(processors: readonly Processor[], settings: TopicSetti
     ...processors.flatMap((processor): TopicSpec[] => [
       kept(names.journal(applicationId, processor.name), journalRetentionMs),
       { ...kept(names.changelog(applicationId, processor.store), -1), cleanup: 'compact' },
+      { ...kept(names.digests(applicationId, processor.store), -1), cleanup: 'compact' },
     ]),
     kept(names.deadLetters(applicationId), DEAD_LETTER_RETENTION_MS),
   ]

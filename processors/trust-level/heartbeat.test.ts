@@ -18,6 +18,8 @@ t.test('OR-01 a heartbeat older than a newer one is counted as late and changes 
   kit.heartbeat('dev-1', 'COMPLETE', start + 5_000)
   t.equal(await kit.level('dev-1'), 'NONE')
   t.equal(kit.count('late_heartbeats'), 1)
+  const compared = { eventTime: start + 5_000, known: start + 10_000 }
+  t.strictSame(kit.rules.at(-1), { rule: 'older than what is known: changes nothing', compared })
   kit.heartbeat('dev-1', 'COMPLETE', start + 11_000)
   t.equal(await kit.level('dev-1'), 'COMPLETE')
   t.strictSame(kit.notices(), ['dev-1 COMPLETE>NONE heartbeat', 'dev-1 NONE>COMPLETE heartbeat'])

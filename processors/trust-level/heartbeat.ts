@@ -36,8 +36,10 @@ export function heartbeatReported(report: HeartbeatReported, context: Context): 
   }
   if (eventTime < row.eventTime) {
     context.count('late_heartbeats')
+    context.because('older than what is known: changes nothing', { eventTime, known: row.eventTime })
     return
   }
+  context.because('newest report on the handle: its own level', { level: trustLevel, eventTime, known: row.eventTime })
   const plugin = context.get(plugins, row.plugin)
   const before = effectiveLevel(row, plugin)
   const returnNumber = plugin?.returnNumber ?? NEVER
@@ -62,16 +64,26 @@ export function heartbeatReported(report: HeartbeatReported, context: Context): 
     announce(context, cmHandle, row.announced, after, before === after ? 'plugin' : 'heartbeat')
 }
 
-/** The time of a report; arrival where it has none that can be right. */
-function eventTimeOf({ eventTime, eventTimeSource }: HeartbeatReported, context: Context): number {
-  const { time, settings } = context
+/** The time of a report that arrives at `time`: arrival where it has none that can be right, and then why. */
+export function ownTimeOf(
+  { eventTime, eventTimeSource }: HeartbeatReported,
+  time: number,
+  maxFutureSkewMs: number,
+): { readonly eventTime: number; readonly replaced?: 'absent' | 'malformed' | 'future' } {
   if (eventTime === null || eventTime < YEAR_2000_MS) {
-    if (eventTimeSource !== 'ABSENT') context.count('replaced_event_times', 'malformed')
-    return time
+    return { eventTime: time, replaced: eventTimeSource === 'ABSENT' ? 'absent' : 'malformed' }
   }
-  if (eventTime > time + settings.maxFutureSkewMs) {
-    context.count('replaced_event_times', 'future')
-    return time
+  return eventTime > time + maxFutureSkewMs ? { eventTime: time, replaced: 'future' } : { eventTime }
+}
+
+function eventTimeOf(report: HeartbeatReported, context: Context): number {
+  const { maxFutureSkewMs } = context.settings
+  const { eventTime, replaced } = ownTimeOf(report, context.time, maxFutureSkewMs)
+  if (replaced === undefined) return eventTime
+  if (replaced !== 'absent') {
+    context.count('replaced_event_times', replaced)
+    const compared = { eventTime: report.eventTime, arrival: context.time, maxFutureSkewMs }
+    context.because(`its event time is ${replaced}: arrival counts`, compared)
   }
   return eventTime
 }
@@ -86,6 +98,7 @@ function unregistered(
 ): void {
   context.count('pending_heartbeats')
   if (row !== undefined && eventTime < row.eventTime) {
+    context.because('not registered, and older than what is known', { eventTime, known: row.eventTime })
     if (row.status === 'PENDING') {
       context.count('late_heartbeats')
       return
@@ -97,7 +110,9 @@ function unregistered(
     })
     return
   }
-  const due = context.time + context.settings.pendingLevelMs
+  const { pendingLevelMs } = context.settings
+  const due = context.time + pendingLevelMs
+  context.because('not registered: the level waits for a registration', { level: own, pendingLevelMs })
   if (row?.status === 'REMOVED') context.disarm(row.due, deadlineId('tombstone', cmHandle))
   rearm(context, deadlineId('pending', cmHandle), row?.status === 'PENDING' ? row.due : 0, due)
   context.put(trust, cmHandle, {
@@ -120,6 +135,7 @@ export function pendingLevelExpired({ subject: cmHandle, due }: DeadlineSubject,
   const row = context.get(trust, cmHandle)
   if (row?.status !== 'PENDING' || row.due !== due) return
   context.delete(trust, cmHandle)
+  context.because('no registration came in time', { since: row.since, pendingLevelMs: context.settings.pendingLevelMs })
   context.count('unregistered_dead_letters')
   context.deadLetter({
     code: UNREGISTERED,

@@ -38,6 +38,7 @@ export function announce(
   cause: NoticeCause,
 ): void {
   const { trustLevelNotices, trustLevelNoticeTopic } = context.settings
+  context.because('the effective level changes', { from, to, cause })
   if (!trustLevelNotices) return
   context.emit(noticesTo(trustLevelNoticeTopic), {
     key: cmHandle,

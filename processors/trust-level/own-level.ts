@@ -19,6 +19,13 @@ export function startOwnLevel(cmHandle: string, plugin: string, named: TrustLeve
   const { offset, index } = pending ?? context.position
   const started = { own: pending?.own ?? named, returnNumber: pluginRow?.returnNumber ?? NEVER }
   const announced = effectiveLevel(started, pluginRow)
+  const told = pending === null ? 'registered with its level' : 'registered: the pending level is taken over'
+  context.because(told, {
+    named,
+    pending: pending?.own ?? null,
+    own: started.own,
+    pluginLevel: pluginRow?.level ?? null,
+  })
   context.put(trust, cmHandle, {
     status: 'REGISTERED',
     plugin,
@@ -43,6 +50,7 @@ export function forgetOwnLevel(cmHandle: string, context: Context): void {
   if (row?.status !== 'REGISTERED') return
   const { time } = context
   const due = time + context.settings.pendingLevelMs
+  context.because('the handle is removed', { own: row.own })
   context.arm(due, deadlineId('tombstone', cmHandle))
   context.put(trust, cmHandle, {
     status: 'REMOVED',

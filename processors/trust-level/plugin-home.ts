@@ -35,6 +35,11 @@ export function dmiPluginChecked(checked: DmiPluginChecked, context: Context): v
   const checkDue = next > time ? next : time + periodMs(context)
   context.arm(checkDue, deadlineId('check', plugin))
   context.count('plugin_checks', checked.up ? 'up' : 'down')
+  context.because(checked.up ? 'the health check says up' : 'the health check says down', {
+    reason: checked.reason,
+    lastCheck: home.lastCheck,
+    nextDue: checkDue,
+  })
   const healthPath = checked.healthPath === '' ? home.healthPath : checked.healthPath
   const row = { ...home, owedCheck: '', checkDue, healthPath, lastCheck: time, reason: checked.reason }
   context.put(pluginHomes, plugin, withLevel(plugin, row, checked.up ? 'COMPLETE' : 'NONE', context))
@@ -45,6 +50,7 @@ export function checkDue({ subject: plugin, due }: DeadlineSubject, context: Con
   const home = context.get(pluginHomes, plugin)
   if (home === undefined || home.checkDue !== due || home.owedCheck !== '') return
   const { time, position } = context
+  context.because('a health check is due', { due, lastCheck: home.lastCheck })
   const owedCheck = `${DMI_HEALTH_CHECK}/${position.offset}/${position.index}`
   const payload: DmiHealthCheckRequest = { plugin, healthPath: home.healthPath }
   context.request({ id: owedCheck, kind: DMI_HEALTH_CHECK, target: plugin, payload })
@@ -71,6 +77,7 @@ export function forgetDue({ subject: plugin, due }: DeadlineSubject, context: Co
     keepWatch(plugin, { ...home, forgetDue: 0 }, context)
     return
   }
+  context.because('no handle uses the plugin', { settledAt: home.settledAt, unusedLifeMs: UNUSED_LIFE_MS })
   if (home.owedCheck === '') context.disarm(home.checkDue, deadlineId('check', plugin))
   else context.withdraw(home.owedCheck)
   context.delete(pluginHomes, plugin)
@@ -128,6 +135,7 @@ function withLevel(plugin: string, home: PluginHomeRow, level: TrustLevel, conte
   const returnNumber = level === 'COMPLETE' ? number : home.returnNumber
   const row = { ...home, level, since: context.time, number, returnNumber }
   context.count('plugin_level_changes', level)
+  context.because("the plugin's level changes", { from: home.level, to: level })
   broadcastEvent(context, { type: 'DmiPluginLevelBroadcast', data: told(plugin, row, false) })
   return row
 }

@@ -20,7 +20,10 @@ export const ANNOUNCED_AT_ONCE = 500
 export function pluginLevelTold(told: DmiPluginLevelBroadcast, context: Context): void {
   const name = pluginName(told.plugin)
   const row = context.get(plugins, name)
-  if (row !== undefined && told.number <= row.number) return
+  if (row !== undefined && told.number <= row.number) {
+    context.because("not newer than what is known of the plugin's level", { number: told.number, known: row.number })
+    return
+  }
   const isUsed = context.get(pluginUse, name) !== undefined
   if (told.forgotten) {
     // Where it is used, its home is about to hear so, and settles it again.
@@ -33,6 +36,11 @@ export function pluginLevelTold(told: DmiPluginLevelBroadcast, context: Context)
   const { offset, index } = position
   const hasReturned = row !== undefined && settings.onDmiRestart === 'complete' && told.returnNumber > row.returnNumber
   const hasLevelChanged = row?.level !== told.trustLevel
+  context.because(hasReturned ? 'the plugin is back: own levels from before do not count' : "the plugin's level", {
+    from: row?.level ?? null,
+    to: told.trustLevel,
+    onDmiRestart: settings.onDmiRestart,
+  })
   const mustAnnounce = settings.trustLevelNotices && isUsed && (hasLevelChanged || hasReturned)
   const pass = mustAnnounce ? startPass(name, row?.pass ?? null, context) : (row?.pass ?? null)
   context.put(plugins, name, {

@@ -18,13 +18,14 @@ import { counters } from './context.js'
 import type { Context } from './context.js'
 import { deadlineSubject } from './deadlines.js'
 import type { DeadlineKind, DeadlineSubject } from './deadlines.js'
-import { heartbeatReported, pendingLevelExpired, readsOfHeartbeat, tombstoneExpired } from './heartbeat.js'
+import { heartbeatReported, ownTimeOf, pendingLevelExpired, readsOfHeartbeat, tombstoneExpired } from './heartbeat.js'
 import { noticesTo } from './notices.js'
 import { checkDue, dmiPluginChecked, dmiPluginRegistered, dmiPluginUseChanged, forgetDue } from './plugin-home.js'
 import { passDue, pluginLevelTold, readsOfPass } from './plugin-levels.js'
 import { trustLevelQueries } from './queries/index.js'
 import { cmHandlesRegistered, dataSyncSet, readsOfDataSync, readsOfRegistration } from './registration.js'
 import type { TrustLevelSettings } from './settings.js'
+import { trustLevelSubjects } from './subjects.js'
 import { alternateIds, deniedClaims, tables, trust } from './tables.js'
 
 export interface TrustLevelOptions {
@@ -63,6 +64,9 @@ export function trustLevel(options: TrustLevelOptions): Processor<TrustLevelEven
     evolve,
     readsOfDeadline,
     onDeadline,
+    eventTime: ({ type, data }, { time, settings }) =>
+      type === 'HeartbeatReported' ? ownTimeOf(data, time, settings.maxFutureSkewMs).eventTime : undefined,
+    subjects: trustLevelSubjects,
   }
 }
 

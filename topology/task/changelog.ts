@@ -7,8 +7,8 @@ import type { KeyValueStore } from '../../state-stores/key-value-store.js'
 const PAGE_KEYS = 5000
 
 /**
- * Writes the rows of these keys as of one local commit, and its marker, in one transaction: readers of committed records
- * see the whole commit or nothing of it. Answers the changelog's end behind it. Errors: WRITER_FENCED when another instance
+ * Writes the rows of these keys as of one local commit, its marker, and its seal, in one transaction: readers of committed
+ * records see the whole commit or nothing of it. Answers the changelog's end behind it. Errors: WRITER_FENCED when another instance
  * has taken the task.
  */
 export async function writeChangelog(
@@ -18,6 +18,7 @@ export async function writeChangelog(
   keys: readonly string[],
   commit: CommitRecord,
   digest: Buffer,
+  seal: TopicPartition & { readonly records: readonly NewRecord[] },
 ): Promise<number> {
   const records: NewRecord[] = []
   for (let i = 0; i < keys.length; i += PAGE_KEYS) {
@@ -29,7 +30,7 @@ export async function writeChangelog(
     key: Buffer.from(CHANGELOG_MARKER),
     value: Buffer.from(JSON.stringify({ ...commit, digest: digest.toString('base64') } satisfies Marker)),
   })
-  const [appended] = await writer.append([{ ...changelog, records }])
+  const [appended] = await writer.append([{ ...changelog, records }, seal])
   return (appended?.baseOffset ?? 0) + records.length
 }
 

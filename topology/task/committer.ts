@@ -13,6 +13,7 @@ import { freeze } from './freeze.js'
 import type { OpenedStore } from './open-store.js'
 import type { RowStore } from './row-store.js'
 import { LackingKeys } from './lacking-keys.js'
+import { sealRecord } from './seal.js'
 
 export interface CommitterOptions {
   readonly environment: TaskEnvironment
@@ -181,7 +182,10 @@ export class Committer {
     const changelog = { topic: environment.changelogTopic, partition: environment.partition }
     const keys = this.#lacking.take()
     try {
-      const end = await writeChangelog(writer, changelog, rows.store, keys, commit, sealed)
+      const { digestsTopic, settings } = environment
+      const seals = { topic: digestsTopic, partition: environment.partition }
+      const seal = { ...seals, records: [sealRecord(commit, sealed, settings.journalRetentionMs)] }
+      const end = await writeChangelog(writer, changelog, rows.store, keys, commit, sealed, seal)
       this.#changelog = { ...this.#changelog, end }
       this.#lacking.written()
       this.#changelogOffset = commit.offset

@@ -21,6 +21,8 @@ export type TaskStep = (typeof taskSteps)[number]
 export interface TaskSettings {
   readonly commitIntervalMs: number
   readonly changelogIntervalMs: number
+  /** How long the journal is kept: so long its seals are. */
+  readonly journalRetentionMs: number
   /** Bytes of decoded rows kept in memory, a task. */
   readonly rowCacheBytes: number
   /** Bytes of RocksDB block cache, a task. */
@@ -44,6 +46,7 @@ export interface TaskEnvironment {
   readonly outputPartitions: (topic: string) => number
   readonly journalTopic: string
   readonly changelogTopic: string
+  readonly digestsTopic: string
   /** Name of the task's store. */
   readonly storeName: string
   /** This process start: who announces itself as owner. */

@@ -2,6 +2,7 @@ import { EngineError } from '../errors.js'
 import { MAX_RECORD_BYTES } from '../ingest/record-bytes.js'
 import type { JournalEntry } from '../journal/entry.js'
 import type {
+  Compared,
   DeadLetterProblem,
   EffectRequest,
   EventPosition,
@@ -143,6 +144,10 @@ export class Context implements FoldContext {
 
   count(counter: string, label = ''): void {
     this.#counts.push([counter, label])
+  }
+
+  because(rule: string, compared: Compared = {}): void {
+    this.#folder.because(rule, compared)
   }
 
   /** What a fold sends on is known by its place: a repeat of this fold sends the same again, and it is dropped there. */

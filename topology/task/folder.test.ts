@@ -7,7 +7,7 @@ import { blockCodec } from '../journal/block-codec.js'
 import type { EventEntry, JournalEntry, OwnerEntry, TimerEntry } from '../journal/entry.js'
 import type { FoldContext, JournalEvent, Processor, Table } from '../processor.js'
 import { Folder } from './folder.js'
-import type { Consequence } from './folder.js'
+import type { Consequence, Folded } from './folder.js'
 import { freeze } from './freeze.js'
 import { sendableOutput } from './output-record.js'
 import { RowStore } from './row-store.js'
@@ -45,6 +45,7 @@ class Subject {
   readonly folder: Folder
   readonly counted: string[] = []
   consequences: Consequence[] = []
+  readonly told: Folded[] = []
   #offset = 0
 
   private constructor(rows: RowStore, processor: Processor) {
@@ -59,6 +60,7 @@ class Subject {
         codec: blockCodec(processor.events),
         onConsequence: (consequence) => this.consequences.push(consequence),
         onCount: (counter, label) => this.counted.push(`${counter} ${label}`),
+        onFolded: (folded) => this.told.push(folded),
       },
       state,
     )
@@ -365,3 +367,22 @@ t.test('outputs and sends are known by their place, whatever was made before the
 function raise(): never {
   throw new Error('raised')
 }
+
+t.test('an audit is told of each entry: the rules that fired, the rows before and after, what it made', async (t) => {
+  const s = await Subject.create()
+  const once = event('a')
+  await s.fold([once, event('a', 'timer'), event('b', 'fail'), once], 5000)
+  const [first, second, failed, repeated] = s.told
+  t.match(first, { outcome: 'folded', position: { offset: 0, index: 0 }, timestamp: 5000 })
+  t.strictSame(first?.rules, [{ rule: 'counted', compared: { before: 0, surveyed: 0 } }])
+  const row = { count: 1, woken: 0, lastOffset: 0, due: 0 }
+  t.strictSame(first?.changes, [
+    { table: counts, key: 'a', before: undefined, after: row },
+    { table: totals, key: 'all', before: undefined, after: { total: 1 } },
+  ])
+  t.match(second?.changes[0], { key: 'a', before: row, after: { count: 2, due: 6000 } }, 'put twice: first and last')
+  t.match(second?.changes[1], { before: { total: 1 }, after: { total: 2 } })
+  t.match(second?.consequences, [{ kind: 'output' }, { kind: 'armed', due: 6000 }])
+  t.match(failed, { outcome: 'failed', changes: [], consequences: [{ kind: 'failed' }, { kind: 'deadLetter' }] })
+  t.match(repeated, { outcome: 'repeated', rules: [], changes: [] })
+})

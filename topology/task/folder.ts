@@ -2,6 +2,7 @@ import { cut, ensureError } from '../../common/errors.js'
 import type { BlockCodec } from '../journal/block-codec.js'
 import type { EventEntry, JournalEntry, OwnerEntry, TimerEntry } from '../journal/entry.js'
 import type {
+  Compared,
   DeadLetterProblem,
   EffectRequest,
   EventPosition,
@@ -14,7 +15,7 @@ import type {
 } from '../processor.js'
 import { Context } from './fold-context.js'
 import type { Output } from './output-record.js'
-import type { RowStore, TableState } from './row-store.js'
+import type { RowChange, RowStore, TableState } from './row-store.js'
 import { indexOf } from './row-scan.js'
 import { deadlineKey, engineTables } from './table-runtime.js'
 import type { AnswerRow, OwedRow, SourceRow } from './table-runtime.js'
@@ -56,6 +57,27 @@ export interface FolderOptions {
   readonly codec: BlockCodec
   onConsequence(consequence: Consequence): void
   onCount(counter: string, label: string): void
+  /** Audits: what each entry did, and why. */
+  readonly onFolded?: ((folded: Folded) => void) | undefined
+}
+
+/** A rule that a fold named, with what it compared. */
+export interface Rule {
+  readonly rule: string
+  readonly compared: Compared
+}
+
+/** What folding one entry did. */
+export interface Folded {
+  readonly entry: JournalEntry
+  readonly position: EventPosition
+  /** Of the journal record, ms. */
+  readonly timestamp: number
+  /** `repeated`: its source position was taken before; `failed`: its fold threw and changed nothing. */
+  readonly outcome: 'folded' | 'repeated' | 'failed'
+  readonly rules: readonly Rule[]
+  readonly changes: readonly RowChange[]
+  readonly consequences: readonly Consequence[]
 }
 
 /** What the folds of a partition remember besides rows; stored with each commit. */
@@ -92,6 +114,7 @@ export class Folder {
   readonly #owed: TableState
   readonly #context: Context
   readonly #consequences: Consequence[] = []
+  #rules: Rule[] = []
   /** Highest positions taken in this segment, by source; rows at its end, for nearly every event takes the same source. */
   readonly #taken = new Map<string, Taken>()
 
@@ -134,11 +157,14 @@ export class Folder {
     if (!this.#isNew(entry.source)) {
       this.#options.onCount('repeated', entry.kind)
       if (entry.kind === 'event' && entry.commandId !== undefined) this.#repeatAnswer(entry.commandId)
+      const nothing = { rules: [], changes: [], consequences: [] }
+      this.#options.onFolded?.({ entry, position, timestamp, outcome: 'repeated', ...nothing })
       return
     }
     this.#rows.beginEvent()
     this.#consequences.length = 0
     this.#context.begin(entry, position, scanned)
+    let outcome: Folded['outcome'] = 'folded'
     try {
       if (failure !== undefined) throw failure
       if (entry.kind === 'event') this.#foldEvent(entry)
@@ -148,11 +174,18 @@ export class Folder {
       this.#rows.revert()
       this.#context.drop()
       this.#consequences.length = 0
+      outcome = 'failed'
       this.#fail(entry, position, ensureError(thrown))
     }
     this.#take(entry.source)
     this.#context.reportCounts()
     for (const consequence of this.#consequences) this.#options.onConsequence(consequence)
+    this.#tell(entry, position, timestamp, outcome)
+  }
+
+  /** Notes a rule for `onFolded`; nothing without it. */
+  because(rule: string, compared: Compared): void {
+    if (this.#options.onFolded !== undefined) this.#rules.push({ rule, compared })
   }
 
   /** Puts what the segment's entries have taken of their sources, before anything is committed. */
@@ -250,6 +283,15 @@ export class Folder {
         this.#rows.put(this.#sources, source, undefined)
       }
     }
+  }
+
+  #tell(entry: JournalEntry, position: EventPosition, timestamp: number, outcome: Folded['outcome']): void {
+    const { onFolded } = this.#options
+    if (onFolded === undefined) return
+    const rules = this.#rules
+    this.#rules = []
+    const consequences = [...this.#consequences]
+    onFolded({ entry, position, timestamp, outcome, rules, changes: this.#rows.changes(), consequences })
   }
 
   #repeatAnswer(commandId: string): boolean {

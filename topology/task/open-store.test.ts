@@ -90,7 +90,10 @@ async function writeMarker({ environment, log }: Subject, commit: CommitRecord):
   digest.add(Buffer.from('\u0015all'), value)
   await store.write([{ key: Buffer.from('\u0015all'), value }])
   const writer = await log.writer('writer')
-  await writeChangelog(writer, CHANGELOG, store, ['\u0015all'], commit, digest.serialize())
+  await writeChangelog(writer, CHANGELOG, store, ['\u0015all'], commit, digest.serialize(), {
+    ...CHANGELOG,
+    records: [],
+  })
   await store.close()
 }
 

@@ -30,6 +30,14 @@ export interface TableState {
   readonly resident: Map<string, unknown> | undefined
 }
 
+/** A row that an event has changed; undefined: there was, or is, none. */
+export interface RowChange {
+  readonly table: Table<unknown>
+  readonly key: string
+  readonly before: unknown
+  readonly after: unknown
+}
+
 interface Undo {
   readonly state: TableState
   readonly key: string
@@ -168,6 +176,19 @@ export class RowStore {
 
   beginEvent(): void {
     this.#undo.length = 0
+  }
+
+  /** What has changed since `beginEvent`; of a row changed twice the first state before and the last after. */
+  changes(): readonly RowChange[] {
+    const seen = new Set<string>()
+    return this.#undo.flatMap(({ state, key, dirty, row, resident }): RowChange[] => {
+      const { runtime } = state
+      if (seen.has(runtime.prefix + key)) return []
+      seen.add(runtime.prefix + key)
+      const changed = state.current.get(key)
+      const before = state.resident !== undefined ? resident : dirty !== undefined ? row : changed?.base?.row
+      return [{ table: runtime.table, key, before, after: changed?.row }]
+    })
   }
 
   revert(): void {

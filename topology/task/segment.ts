@@ -1,4 +1,5 @@
 import type { JournalEntry } from '../journal/entry.js'
+import type { DecodedRecord } from '../journal/readable-records.js'
 import { ensureError } from '../../common/errors.js'
 import type { EventPosition, IndexEntry } from '../processor.js'
 import type { Folder, FoldReads } from './folder.js'
@@ -17,13 +18,6 @@ export interface FoldItem {
 export interface Segment {
   readonly items: readonly FoldItem[]
   readonly next?: number
-}
-
-/** A journal record with its block decoded. */
-export interface DecodedRecord {
-  readonly offset: number
-  readonly timestamp: number
-  readonly entries: readonly JournalEntry[]
 }
 
 /** Cuts records into segments of about `size` entries; an entry that needs a scan is a segment of its own. */

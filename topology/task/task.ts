@@ -2,7 +2,8 @@ import { ensureError } from '../../common/errors.js'
 import { StoreError } from '../../state-stores/errors.js'
 import type { StoreDigest } from '../../state-stores/digest.js'
 import { EngineError } from '../errors.js'
-import type { JournalEntry } from '../journal/entry.js'
+import { readableRecords } from '../journal/readable-records.js'
+import type { DecodedRecord } from '../journal/readable-records.js'
 import type { RecordBatch, TransactionalWriter } from '../log/log.js'
 import { retrying } from '../retry.js'
 import type { EffectRequest, Processor } from '../processor.js'
@@ -20,7 +21,7 @@ import { openTaskStore } from './open-store.js'
 import type { OpenedStore } from './open-store.js'
 import { RowStore } from './row-store.js'
 import { foldSegment, segmentsOf } from './segment.js'
-import type { DecodedRecord, FoldItem } from './segment.js'
+import type { FoldItem } from './segment.js'
 import { engineTables } from './table-runtime.js'
 import type { OwedRow } from './table-runtime.js'
 import { isValidTransition } from './task-state.js'
@@ -320,10 +321,11 @@ export class Task {
     await endOfRecords(batch.next)
   }
 
-  *#decoded(batch: RecordBatch): Generator<DecodedRecord> {
-    for (const { offset, timestamp, value } of batch.records) {
-      if (offset >= this.#offset && value !== null) yield { offset, timestamp, entries: this.#decode(value, offset) }
-    }
+  #decoded(batch: RecordBatch): Generator<DecodedRecord> {
+    const { codec, observer } = this.#environment
+    const from = this.#offset
+    const records = batch.records.filter(({ offset }) => offset >= from)
+    return readableRecords(codec, batch, records, (error) => observer.onError(error))
   }
 
   async #fold(segment: readonly FoldItem[]): Promise<void> {
@@ -367,22 +369,6 @@ export class Task {
       { clock, delayMs: RETRY_MS, signal: this.#giveUp, onRetry: (error) => observer.onError(error) },
       work,
     )
-  }
-
-  #decode(value: Buffer, offset: number): readonly JournalEntry[] {
-    try {
-      return this.#environment.codec.decode(value)
-    } catch (thrown) {
-      // A foreign record in a journal changes nothing: said loudly, and left where it is.
-      const { journalTopic, partition, observer } = this.#environment
-      observer.onError(
-        new EngineError(
-          'BLOCK_UNREADABLE',
-          `journal ${journalTopic}/${partition}/${offset} is skipped: ${ensureError(thrown).message}`,
-        ),
-      )
-      return []
-    }
   }
 
   #advance(next: number): void {
