@@ -13,7 +13,7 @@ t.test('a task seals what its changelog stands for: position, time, digests', as
   const seals = (await driver.read(names.digests('test', 'counts'))).map(parseSeal)
   t.match(seals.at(-1), {
     offset: task.committedOffset,
-    time: task.folder.state.time,
+    time: task.foldState.time,
     epoch: 1,
     foldVersion: 1,
     rows: task.digest.rows.toHex(),
