@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import { randomUUID } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { IncomingMessage, ServerResponse } from 'node:http'
@@ -11,6 +12,7 @@ import type { Clock } from '../../common/clock.js'
 import { silentLogger } from '../../common/logger.js'
 import { settingsWith } from '../../common/settings.js'
 import type { Settings } from '../../common/settings.js'
+import { foreignClient } from '../../topology/log/kafka/foreign-client.js'
 import type { Headers, NewRecord } from '../../topology/log/log.js'
 import { startPulsefold } from '../process/pulsefold.js'
 import type { Pulsefold } from '../process/pulsefold.js'
@@ -24,8 +26,9 @@ export const HEARTBEATS = 'dmi-device-heartbeat'
 
 /** A whole Pulsefold in this process. */
 export interface System extends Client {
+  readonly settings: Settings
   readonly pulsefold: () => Pulsefold
-  /** Appends to the heartbeat topic. */
+  /** Appends to the heartbeat topic; on Kafka as a foreign client does. */
   readonly append: (records: readonly NewRecord[], partition?: number) => Promise<void>
   /** Resolves when all heartbeats sent since the start are folded or refused. */
   readonly settled: () => Promise<void>
@@ -38,6 +41,24 @@ export function temporaryFolder(t: Test): string {
   const folder = mkdtempSync(join(tmpdir(), 'pulsefold-'))
   t.teardown(() => rmSync(folder, { recursive: true, force: true, maxRetries: 3 }))
   return folder
+}
+
+/** Settings for a start on real brokers, with topics of its own, which go with the test. */
+export async function onKafka(t: Test, brokers: readonly string[]): Promise<Partial<Settings>> {
+  const applicationId = `system-${randomUUID()}`
+  const values = {
+    kafkaBrokers: brokers,
+    createInputTopics: true,
+    applicationId,
+    heartbeatTopic: `${applicationId}-heartbeats`,
+    trustLevelNoticeTopic: `${applicationId}-notices`,
+  }
+  const { admin } = await foreignClient(t, brokers)
+  t.teardown(async () => {
+    const topics = (await admin.listTopics()).filter((topic) => topic.startsWith(applicationId))
+    await admin.deleteTopics({ topics })
+  })
+  return values
 }
 
 /** Starts on a directory of its own and a free port; by default plugins are checked once an hour. Ends with the test. */
@@ -53,6 +74,7 @@ export async function startSystem(
     dmiHealthIntervalMs: 3_600_000,
     ...values,
   })
+  const { heartbeatTopic } = settings
   let running: Pulsefold | undefined
   const pulsefold = (): Pulsefold => {
     if (running === undefined) throw new Error('Pulsefold is not started')
@@ -63,6 +85,7 @@ export async function startSystem(
   const client = clientOf(
     () => pulsefold().url,
     (events) => (sent += events),
+    settings,
   )
   const failures: Error[] = []
   const start = async (): Promise<void> => {
@@ -80,14 +103,21 @@ export async function startSystem(
     if (failures[0] !== undefined) throw failures[0]
   })
   await start()
+  const { kafkaBrokers } = settings
+  const foreign = kafkaBrokers.length > 0 ? await foreignClient(t, kafkaBrokers) : undefined
+  const append = (partition: number, records: readonly NewRecord[]): Promise<unknown> =>
+    foreign === undefined
+      ? pulsefold().application.log.append(heartbeatTopic, partition, records)
+      : foreign.append({ topic: heartbeatTopic, partition }, records)
 
   return {
     ...client,
+    settings,
     pulsefold,
     start,
     stop,
     async append(records, partition = 0) {
-      await pulsefold().application.log.append(HEARTBEATS, partition, records)
+      await append(partition, records)
       sent += records.length
     },
     async settled() {

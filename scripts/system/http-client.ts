@@ -1,5 +1,7 @@
 import { Agent, request as httpRequest } from 'node:http'
 import type { IncomingHttpHeaders } from 'node:http'
+import { settingsWith } from '../../common/settings.js'
+import type { Settings } from '../../common/settings.js'
 import { until } from './until.js'
 
 export interface Answer {
@@ -62,8 +64,17 @@ export interface Client {
 
 const BATCH_HANDLES = 2000
 
+/** What the names of topics follow from. */
+export type TopicNames = Pick<Settings, 'applicationId' | 'trustLevelNoticeTopic'>
+
+const defaultNames = settingsWith({})
+
 /** Sends the path as it is; `close` ends the connections kept for reuse. `onAccepted` is told of events taken. */
-export function clientOf(address: () => string, onAccepted: (events: number) => void = () => undefined): Client {
+export function clientOf(
+  address: () => string,
+  onAccepted: (events: number) => void = () => undefined,
+  { applicationId, trustLevelNoticeTopic }: TopicNames = defaultNames,
+): Client {
   const agent = new Agent({ keepAlive: true, maxSockets: 64 })
 
   function ask(path: string, { method, body, headers }: Asked = {}): Promise<Answer> {
@@ -175,7 +186,7 @@ export function clientOf(address: () => string, onAccepted: (events: number) => 
 
   async function notices(cmHandle?: string): Promise<string[]> {
     const byId = new Map<string, string>()
-    for (const { key, value, headers } of await records('ncmp-inventory-events')) {
+    for (const { key, value, headers } of await records(trustLevelNoticeTopic)) {
       if (cmHandle !== undefined && key !== cmHandle) continue
       const { data } = JSON.parse(value?.toString() ?? '') as {
         data: { attributeValueChange: { oldAttributeValue?: Level; newAttributeValue: Level }[] }
@@ -211,7 +222,7 @@ export function clientOf(address: () => string, onAccepted: (events: number) => 
     records,
     notices,
     metric,
-    deadLetters: () => records('pulsefold-dead-letters'),
+    deadLetters: () => records(`${applicationId}-dead-letters`),
     close: () => agent.destroy(),
   }
 }

@@ -1,0 +1,65 @@
+import { randomUUID } from 'node:crypto'
+import type { Admin, Producer } from 'kafkajs'
+import { CompressionTypes, Kafka, logLevel } from 'kafkajs'
+import type { Test } from 'tap'
+import type { NewRecord, TopicPartition } from '../log.js'
+
+/** For tests: somebody else's client of the same brokers, plain kafkajs. */
+export interface ForeignClient {
+  readonly admin: Admin
+  readonly producer: Producer
+  /** Sends records to a partition, with their keys, headers and stamps as they are. */
+  append(at: TopicPartition, records: readonly NewRecord[], options?: { readonly gzip?: boolean }): Promise<void>
+  createTopic(topic: string, partitions: number, settings?: Readonly<Record<string, string>>): Promise<void>
+  deleteTopic(topic: string): Promise<void>
+  /** Moves the log start, as retention does. */
+  deleteBefore(at: TopicPartition, offset: number): Promise<void>
+  /** Client ids of a group's members. */
+  members(group: string): Promise<string[]>
+}
+
+/** Connected until the test ends. */
+export async function foreignClient(t: Test, brokers: readonly string[]): Promise<ForeignClient> {
+  const kafka = new Kafka({ brokers: [...brokers], clientId: `foreign-${randomUUID()}`, logLevel: logLevel.NOTHING })
+  const [admin, producer] = [kafka.admin(), kafka.producer({ allowAutoTopicCreation: false })]
+  await Promise.all([admin.connect(), producer.connect()])
+  t.teardown(() => Promise.all([admin.disconnect(), producer.disconnect()]))
+  return {
+    admin,
+    producer,
+    async append({ topic, partition }, records, { gzip = false } = {}) {
+      await producer.send({
+        topic,
+        compression: gzip ? CompressionTypes.GZIP : CompressionTypes.None,
+        messages: records.map(({ key, value, headers = [], timestamp }) => ({
+          ...{ partition, key, value, headers: headersOf(headers) },
+          ...(timestamp !== undefined && { timestamp: String(timestamp) }),
+        })),
+      })
+    },
+    async createTopic(topic, partitions, settings = {}) {
+      const configEntries = Object.entries(settings).map(([name, value]) => ({ name, value }))
+      await admin.createTopics({ topics: [{ topic, numPartitions: partitions, configEntries }], waitForLeaders: true })
+    },
+    deleteTopic: (topic) => admin.deleteTopics({ topics: [topic] }),
+    async deleteBefore({ topic, partition }, offset) {
+      // Makes kafkajs know the topic's leaders.
+      await admin.fetchTopicOffsets(topic)
+      await admin.deleteTopicRecords({ topic, partitions: [{ partition, offset: String(offset) }] })
+    },
+    async members(group) {
+      const { groups } = await admin.describeGroups([group])
+      return groups[0]?.members.map(({ clientId }) => clientId) ?? []
+    },
+  }
+}
+
+/** Without a prototype, so that a header may be called `__proto__`. */
+function headersOf(headers: NonNullable<NewRecord['headers']>): Record<string, Buffer | Buffer[]> {
+  const all = Object.create(null) as Record<string, Buffer | Buffer[]>
+  for (const [name, value] of headers) {
+    const before = all[name]
+    all[name] = before === undefined ? value : [...(Array.isArray(before) ? before : [before]), value]
+  }
+  return all
+}
