@@ -35,6 +35,7 @@ interface Partition {
   readonly rows: KitRows
   readonly deadlines: Map<string, Deadline>
   readonly owed: Map<string, EffectRequest>
+  readonly memory: unknown
 }
 
 export interface FoldKitOptions<Settings> {
@@ -78,6 +79,7 @@ export class FoldKit<Event extends JournalEvent, Settings> {
       rows: new KitRows(processor.tables),
       deadlines: new Map(),
       owed: new Map(),
+      memory: processor.memory?.(),
     }))
   }
 
@@ -273,10 +275,12 @@ export class FoldKit<Event extends JournalEvent, Settings> {
     }
   }
 
-  #reader({ number, rows }: Partition): QueryReader<Settings> {
+  #reader({ number, rows, memory }: Partition): QueryReader<Settings> {
     return {
       partition: number,
       time: this.time,
+      journalTime: this.time,
+      memory,
       settings: this.settings,
       get: (table, key) => Promise.resolve(rows.get(table, key)),
       getMany: (table, keys) => Promise.resolve(keys.map((key) => rows.get(table, key))),

@@ -210,6 +210,10 @@ export interface Deadline {
 export interface QueryReader<Settings = unknown> {
   readonly partition: number
   readonly time: number
+  /** Journal time by now: `time` plus what the monotonic clock ran since it was read, ms. */
+  readonly journalTime: number
+  /** What `Processor.memory` has made for this copy of the partition; undefined without one. */
+  readonly memory: unknown
   readonly settings: Settings
   get<Row>(table: Table<Row>, key: string): Promise<Row | undefined>
   getMany<Row>(table: Table<Row>, keys: readonly string[]): Promise<(Row | undefined)[]>
@@ -259,6 +263,11 @@ export interface Processor<Event extends JournalEvent = JournalEvent, Settings =
   readonly tables: readonly Table<unknown>[]
   readonly queries: readonly Query[]
   readonly effectors: readonly Effector[]
+  /**
+   * Makes what queries may keep between each other besides rows (the place of a round robin), anew for each copy of a partition
+   * when it opens and gone with it. Folds never see it, so whatever must survive, or must be exact, is a command instead.
+   */
+  readonly memory?: () => unknown
   /** Names of counters of the fold, each with its help text. */
   readonly counters: Readonly<Record<string, string>>
   /** What folds may read of the settings: JSON; written to the journal by each new owner, and read from there. */

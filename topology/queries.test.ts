@@ -42,6 +42,37 @@ t.test('an answer says where it stands: position, role, staleness', async (t) =>
   await driver.stop()
 })
 
+t.test('queries keep what they like in memory, each partition for itself, until its task ends', async (t) => {
+  const asked: Query<unknown, number> = {
+    name: 'asked',
+    run: ({ memory }) => Promise.resolve(++(memory as { times: number }).times),
+  }
+  const processor = { ...countingProcessor, memory: () => ({ times: 0 }) }
+  const driver = await started({ processors: [processor] })
+  const ask = (partition: number) => driver.application.queryPartition('counting', asked, partition, null)
+  t.match(await ask(0), { result: 1 })
+  t.match(await ask(0), { result: 2 })
+  t.match(await ask(1), { result: 1 })
+  await driver.stop()
+  await driver.start()
+  t.match(await ask(0), { result: 1 })
+  await driver.stop()
+})
+
+t.test('journal time goes on without records, as the monotonic clock does', async (t) => {
+  const time: Query<unknown, readonly [folded: number, now: number]> = {
+    name: 'time',
+    run: ({ time: folded, journalTime }) => Promise.resolve([folded, journalTime] as const),
+  }
+  const driver = await started()
+  await driver.clock.advance(1234)
+  driver.clock.stepWall(60_000)
+  const answer = await driver.application.queryPartition('counting', time, 0, null)
+  const [folded = 0, now] = answer.ok ? answer.result : []
+  t.equal(now, folded + 1234)
+  await driver.stop()
+})
+
 t.test('what is folded is seen at once, committed or not', async (t) => {
   const driver = await started()
   const before = driver.application.tasks.map((task) => task.committedOffset)

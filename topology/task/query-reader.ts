@@ -9,6 +9,9 @@ export interface QuerySource {
   readonly partition: number
   readonly rows: RowStore
   readonly foldState: Pick<FoldState, 'time' | 'settings'>
+  readonly journalTime: number
+  /** What the processor keeps for queries. */
+  readonly memory: unknown
 }
 
 /** Read access of queries to rows, committed or not. */
@@ -23,6 +26,10 @@ export function queryReader(source: QuerySource): QueryReader {
     get settings() {
       return source.foldState.settings
     },
+    get journalTime() {
+      return source.journalTime
+    },
+    memory: source.memory,
     get: async <Row>(table: Table<Row>, key: string) =>
       (await rows.readMany(state(table), [key]))[0] as Row | undefined,
     getMany: async <Row>(table: Table<Row>, keys: readonly string[]) =>

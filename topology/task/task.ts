@@ -65,9 +65,11 @@ export class Task {
   #atEndSince: number | undefined
   /** Monotonic time at which the last stamp was folded. */
   #stampSeenAt = 0
+  readonly #memory: unknown
 
   constructor(environment: TaskEnvironment) {
     this.#environment = environment
+    this.#memory = environment.processor.memory?.()
   }
 
   get state(): TaskState {
@@ -106,6 +108,13 @@ export class Task {
   }
   get foldState(): FoldState {
     return this.#open().folder.state
+  }
+  /** The last stamp folded plus what the monotonic clock ran since, ms. */
+  get journalTime(): number {
+    return this.foldState.time + this.#environment.clock.monotonic() - this.#stampSeenAt
+  }
+  get memory(): unknown {
+    return this.#memory
   }
   owedEffects(kind: string): number {
     const owed = this.#parts?.rows.state(engineTables.owed).resident?.values() ?? []
@@ -267,7 +276,7 @@ export class Task {
       clock,
       rows,
       writer: environment.journalWriter(partition),
-      journalTime: () => folder.state.time + clock.monotonic() - this.#stampSeenAt,
+      journalTime: () => this.journalTime,
       epoch: () => folder.state.epoch,
       onError: (error) => (isDamage(error) ? this.fail(error) : observer.onError(error)),
     })
