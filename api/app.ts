@@ -9,6 +9,8 @@ import { errorBody, surfaceOf } from './error-shapes.js'
 import { ApiError, retryAfter } from './errors.js'
 import { publicError } from './http-status.js'
 import { parseJsonBody } from './json-body.js'
+import { registerInstances } from './instances/route.js'
+import type { InstanceRoutes } from './instances/route.js'
 import { registerNcmp } from './ncmp/index.js'
 import { registerOps } from './ops/index.js'
 import { routeTable } from './route-table.js'
@@ -35,8 +37,17 @@ export interface App {
   readonly routes: RouteTable
 }
 
+export interface AppOptions {
+  readonly requestTimeoutMs?: number | undefined
+  readonly instances?: InstanceRoutes | undefined
+}
+
 /** The HTTP surface without a socket: all routes, error shapes and bounds. (fastify is imported here only) */
-export async function createApp(api: Api, logger: ApiLogger, requestTimeoutMs = REQUEST_TIMEOUT_MS): Promise<App> {
+export async function createApp(
+  api: Api,
+  logger: ApiLogger,
+  { requestTimeoutMs = REQUEST_TIMEOUT_MS, instances }: AppOptions = {},
+): Promise<App> {
   const surface = (request: FastifyRequest): ReturnType<typeof surfaceOf> =>
     surfaceOf(request.url, [api.ncmpBasePath, api.ncmpInventoryBasePath])
 
@@ -126,5 +137,6 @@ export async function createApp(api: Api, logger: ApiLogger, requestTimeoutMs = 
   registerNcmp(app, api)
   await registerEvents(app, api)
   registerOps(app, api)
+  if (instances !== undefined) await registerInstances(app, instances)
   return { app, routes }
 }

@@ -49,6 +49,8 @@ export const apiErrors = {
   STOPPING: askAgain('The service is stopping', 'Ask again: another instance or the next start answers.'),
   UNAVAILABLE: askAgain('The service is not available', 'Send again after the time in Retry-After.'),
   OUTCOME_OPEN: askAgain('The outcome is open', 'Send again with the same Idempotency-Key to learn it.', 504),
+  INSTANCE_UNKNOWN: invalid('Not an instance', 'Ask the routes of /openapi.json; these are for other instances.', 401),
+  INSTANCE_INCOMPATIBLE: invalid('Not the same version', 'Run the same version on all instances.', 409),
   INTERNAL: invalid('Internal Server Error', 'Search the log for the id in the answer.', 500),
 } as const satisfies Readonly<Record<string, HttpErrorSpec>>
 

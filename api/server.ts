@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import { sleep } from '../common/clock.js'
 import type { Api, ApiLogger } from './api.js'
 import { createApp } from './app.js'
+import type { InstanceRoutes } from './instances/route.js'
 import type { RouteTable } from './route-table.js'
 import { trustLevelQueries } from './trust-level-queries.js'
 import { createGate } from './gate.js'
@@ -14,6 +15,8 @@ export interface ServerOptions extends Omit<Api, 'queries' | 'searches' | 'stopp
   readonly logger: ApiLogger
   /** A request must have arrived as a whole within this time. Default 20 s. */
   readonly requestTimeoutMs?: number
+  /** What other instances may ask of this one; absent: nothing. */
+  readonly instances?: InstanceRoutes
 }
 
 /** The HTTP service. Lifetime: made, started once, stopped once. */
@@ -37,11 +40,11 @@ const DRAIN_MS = 4000
 const CLOSE_MS = 500
 
 export async function createServer(options: ServerOptions): Promise<ApiServer> {
-  const { host, port, logger, clock, requestTimeoutMs, ...rest } = options
+  const { host, port, logger, clock, requestTimeoutMs, instances, ...rest } = options
   const stopping = new AbortController()
   const queries = trustLevelQueries(rest.streams)
   const api: Api = { ...rest, clock, queries, searches: createGate(SEARCHES_AT_ONCE), stopping: stopping.signal }
-  const { app, routes } = await createApp(api, logger, requestTimeoutMs)
+  const { app, routes } = await createApp(api, logger, { instances, requestTimeoutMs })
   const running = countRunning(app)
   let stopped: Promise<void> | undefined
 

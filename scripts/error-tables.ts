@@ -5,6 +5,7 @@ import { trustLevelErrors } from '../processors/trust-level/errors.js'
 import { inputErrors } from '../schemas/input-errors.js'
 import { registryErrors } from '../schemas/registry/errors.js'
 import { storeErrors } from '../state-stores/errors.js'
+import { peerErrors } from '../topology/cluster/errors.js'
 import { engineErrors } from '../topology/errors.js'
 import { logErrors } from '../topology/log/errors.js'
 import { simulationErrors } from './simulate/errors.js'
@@ -18,6 +19,7 @@ export const errorTables: readonly { readonly family: string; readonly where: st
   { family: 'Schema registry', where: 'the log, `/ops/health/ready`', table: registryErrors },
   { family: 'Engine', where: 'the log, `/ops/health/ready`, dead letters', table: engineErrors },
   { family: 'Log', where: 'the log, the start', table: logErrors },
+  { family: 'Instances', where: 'the log', table: peerErrors },
   { family: 'Stores', where: 'the log, the start', table: storeErrors },
   { family: 'Simulation', where: 'the end of `simulate`', table: simulationErrors },
 ]

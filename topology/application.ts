@@ -13,6 +13,8 @@ import type { JournalWriter } from './journal/journal-writer.js'
 import { GroupDirectory } from './cluster/directory.js'
 import type { Directory } from './cluster/directory.js'
 import { encodeMemberData } from './cluster/member-data.js'
+import type { LocalCommandResult } from './cluster/instance-call.js'
+import type { LocalStreams } from './cluster/local-streams.js'
 import type { HeldStore } from './cluster/member-data.js'
 import { LogError } from './log/errors.js'
 import type { GroupMember, Log, RecordBatch, TopicPartition, TopicSpec } from './log/log.js'
@@ -82,7 +84,7 @@ interface Domain {
 }
 
 /** The running topology: one member of the group, with the tasks and inputs assigned to it. */
-export class Application implements Streams {
+export class Application implements Streams, LocalStreams {
   readonly #options: ApplicationOptions
   readonly #domains = new Map<string, Domain>()
   readonly #journals = new Map<string, Domain>()
@@ -97,6 +99,8 @@ export class Application implements Streams {
   #hasAssignment = false
   #isStopping = false
   readonly #stopping = new AbortController()
+  /** Journal partitions known to have had an owner. */
+  readonly #begun = new Set<string>()
 
   constructor(options: ApplicationOptions) {
     this.#options = options
@@ -260,7 +264,7 @@ export class Application implements Streams {
     const positions: (Position & EventPosition)[] = []
     await Promise.all(
       [...byPartition].map(async ([partition, places]) => {
-        if (!this.#hasAssignment) await this.#checkBegun({ topic: journalTopic, partition })
+        await this.#checkBegun({ topic: journalTopic, partition })
         const entries = places.map((at) => {
           const { event, original } = events[at] as IngestEvent
           return { kind: 'event' as const, event, ...(original !== null && { original }) }
@@ -278,19 +282,31 @@ export class Application implements Streams {
     domain: string,
     to: { readonly key: string } | { readonly partition: number },
     event: JournalEvent,
-    { commandId, actor, reason, timeoutMs }: CommandOptions,
+    options: CommandOptions,
   ): Promise<CommandResult<Answer>> {
+    const partition = 'partition' in to ? to.partition : partitionOf(to.key, this.#options.partitions)
+    const result = await this.commandLocal(domain, partition, event, options)
+    if (result.ok) return { ...result, answer: result.answer as Answer }
+    if (result.reason === 'notOwned') return { ...result, reason: 'unavailable' }
+    return { ...result, reason: result.reason === 'moved' ? 'outcomeOpen' : result.reason }
+  }
+
+  async commandLocal(
+    domain: string,
+    partition: number,
+    event: JournalEvent,
+    { commandId, actor, reason, timeoutMs }: CommandOptions,
+  ): Promise<LocalCommandResult> {
     const { journalTopic, writers, tasks } = this.#domain(domain)
-    const partition = 'partition' in to ? to.partition : partitionOf(to.key, writers.length)
     const writer = writers[partition]
     const isOwner = tasks.get(partition)?.state === 'LIVE' && this.#member?.isCurrent === true
     if (this.#isStopping || writer === undefined || !isOwner) {
       const message = this.#isStopping
         ? 'the service is stopping'
-        : `partition ${partition} of ${domain} has no live owner yet`
-      return { ok: false, reason: 'unavailable', message, retryAfterMs: 1000 }
+        : `partition ${partition} of ${domain} has no live owner here`
+      return { ok: false, reason: 'notOwned', message, retryAfterMs: 1000 }
     }
-    const answer = this.#commands.wait(commandId, timeoutMs)
+    const answer = this.#commands.wait(commandId, `${journalTopic}/${partition}`, timeoutMs)
     const optional = { ...(actor !== undefined && { actor }), ...(reason !== undefined && { reason }) }
     const refusal = writer
       .append([{ kind: 'event', event, commandId, ...optional }], timeoutMs)
@@ -299,7 +315,11 @@ export class Application implements Streams {
     const refused = await Promise.race([answer.then(() => undefined), refusal])
     if (refused !== undefined) return { ok: false, reason: 'unavailable', message: refused.message, retryAfterMs: 1000 }
     const answered = await answer
-    if (answered === undefined) {
+    if (answered === 'moved') {
+      const message = `partition ${partition} of ${domain} went to another owner before it answered`
+      return { ok: false, reason: 'moved', message, retryAfterMs: 1000 }
+    }
+    if (answered === 'late') {
       const message = `no answer within ${timeoutMs} ms: the outcome is open; repeat the request with Idempotency-Key ${commandId}`
       return { ok: false, reason: 'outcomeOpen', message, retryAfterMs: 1000 }
     }
@@ -307,11 +327,8 @@ export class Application implements Streams {
       const failed = 'the command could not be folded and changed nothing'
       return { ok: false, reason: 'failed', message: failed, retryAfterMs: 0 }
     }
-    return {
-      ok: true,
-      answer: answered.answer as Answer,
-      position: { topic: journalTopic, partition, offset: answered.offset },
-    }
+    const position = { topic: journalTopic, partition, offset: answered.offset }
+    return { ok: true, answer: answered.answer, position }
   }
 
   readiness(): Readiness {
@@ -365,7 +382,12 @@ export class Application implements Streams {
 
   /** The first record of a journal is its first owner's, so none may come before. */
   async #checkBegun({ topic, partition }: TopicPartition): Promise<void> {
-    if ((await this.#options.log.offsets({ topic, partition })).end > 0) return
+    const name = `${topic}/${partition}`
+    if (this.#begun.has(name)) return
+    if ((await this.#options.log.offsets({ topic, partition })).end > 0) {
+      this.#begun.add(name)
+      return
+    }
     throw new LogError('LOG_UNAVAILABLE', `journal ${topic}/${partition} has had no owner yet`)
   }
 
@@ -400,6 +422,7 @@ export class Application implements Streams {
     await Promise.all(
       revoked.map(async ({ topic, partition }) => {
         await this.#journals.get(topic)?.tasks.close(partition)
+        this.#commands.moved(`${topic}/${partition}`)
         this.#inputTargets.delete(inputName({ topic, partition }))
       }),
     )

@@ -36,6 +36,10 @@ export interface QueryEnvironment {
 
 /** How long a query waits for the position that its caller demands, ms. */
 const POSITION_WAIT_MS = 1000
+/** A store known to have stood at the journal's end so shortly ago is not measured again, unless that is demanded, ms. */
+const MEASURED_MS = 100
+/** An owner that has not reached the journal's end for so long may be none any more, and answers as a standby does, ms. */
+const STALE_OWNER_MS = 5000
 const RETRY_AFTER_MS = 1000
 
 /**
@@ -50,7 +54,7 @@ export async function answerQuery<Arguments, Result>(
   args: Arguments,
   demand: Demand,
 ): Promise<QueryResult<Result>> {
-  const { journalTopic: topic, partition, role } = environment
+  const { journalTopic: topic, partition } = environment
   if (copy === 'stopping') return failure('stopping', 'the service is stopping')
   if (copy === undefined) return failure('notOwned', `partition ${partition} is not assigned here yet`)
   const unavailable = unavailability(environment, copy)
@@ -62,10 +66,12 @@ export async function answerQuery<Arguments, Result>(
     return failure('notUpToPosition', message)
   }
   const offset = copy.offset - 1
-  await measure(environment, copy)
+  const { maxStalenessMs = Infinity } = demand
+  if (copy.stalenessMs > Math.min(maxStalenessMs, MEASURED_MS)) await measured(environment, copy)
   const { stalenessMs } = copy
   if (stalenessMs === Number.MAX_SAFE_INTEGER) return failure('restoring', `partition ${partition} is being restored`)
-  if (demand.maxStalenessMs !== undefined && stalenessMs > demand.maxStalenessMs) {
+  const role = stalenessMs > STALE_OWNER_MS ? 'standby' : environment.role
+  if (Math.floor(stalenessMs) > maxStalenessMs || (demand.role === 'active' && role === 'standby')) {
     return failure('tooStale', `partition ${partition} is ${Math.round(stalenessMs)} ms behind`)
   }
   try {
@@ -102,6 +108,15 @@ async function reaches({ clock }: QueryEnvironment, copy: Copy, offset: number):
   await Promise.race([copy.whenFolded(offset, waiting.signal), sleep(clock, POSITION_WAIT_MS, waiting.signal)])
   waiting.abort()
   return copy.offset > offset
+}
+
+const measuring = new WeakMap<Copy, Promise<void>>()
+
+/** One measurement for all that ask at the same time. */
+function measured(environment: QueryEnvironment, copy: Copy): Promise<void> {
+  const known = measuring.get(copy) ?? measure(environment, copy).finally(() => measuring.delete(copy))
+  measuring.set(copy, known)
+  return known
 }
 
 /** Notes that the copy stands at the journal's end. A log that cannot say so leaves the answer as stale as it was. */

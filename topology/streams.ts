@@ -21,6 +21,10 @@ export interface Demand {
   /** Position to be folded first, for the partitions named. */
   readonly minPositions?: readonly Position[]
   readonly maxStalenessMs?: number
+  /** Only the live task of the owner may answer, no standby. */
+  readonly role?: 'active'
+  /** Aborted: nobody waits for the answer any more; the query may then reject with its reason. */
+  readonly signal?: AbortSignal
 }
 
 /** Success, or why there is none; an expected miss is no exception. (as Kafka Streams' QueryResult) */
@@ -43,6 +47,8 @@ export interface CommandOptions {
   readonly actor?: string
   readonly reason?: string
   readonly timeoutMs: number
+  /** Aborted: nobody waits for the answer any more; the command may then reject with its reason, and be done yet. */
+  readonly signal?: AbortSignal
 }
 
 /**

@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
 import { hostname, networkInterfaces } from 'node:os'
 import { join } from 'node:path'
 import type { Clock } from '../../common/clock.js'
@@ -8,12 +8,15 @@ import { createMetrics } from '../../common/metrics.js'
 import type { Metrics } from '../../common/metrics.js'
 import { pluginAddressPolicy } from '../../common/plugin-address.js'
 import type { Settings } from '../../common/settings.js'
+import { httpPeerTransport } from '../../api/instances/peer-transport.js'
 import { createServer } from '../../api/server.js'
 import { processors } from '../../processors/index.js'
 import { dmiHealthCheck } from '../../processors/trust-level/effects/dmi-health-check.js'
 import { confluentRegistry } from '../../schemas/registry/confluent-registry.js'
 import { rocksDbProvider } from '../../state-stores/rocksdb/provider.js'
 import { Application } from '../../topology/application.js'
+import { ClusterStreams } from '../../topology/cluster/cluster-streams.js'
+import { Peers } from '../../topology/cluster/peers.js'
 import { advertisedUrl } from './advertised-url.js'
 import { decodeRecord } from './decode-record.js'
 import { engineObserver } from './engine-observer.js'
@@ -58,6 +61,7 @@ export async function startPulsefold(
     const { log } = opened
     const ownPorts: number[] = []
     const policy = { ...pluginAddressPolicy(settings, interfaceAddresses()), ownPorts }
+    const observer = engineObserver(metrics, logger)
     const application = new Application({
       applicationId: settings.applicationId,
       instance: randomUUID(),
@@ -82,16 +86,21 @@ export async function startPulsefold(
       journalRetentionMs: settings.journalRetentionMs,
       stateCacheBytes: settings.stateCacheBytes,
       createInputTopics: settings.createInputTopics || settings.kafkaBrokers.length === 0,
-      observer: engineObserver(metrics, logger),
+      observer,
       onFatal,
     })
     closing.push(() => application.stop())
     observeTasks(metrics, application)
+    const transport = httpPeerTransport(clock)
+    closing.push(() => transport.close())
+    const peers = new Peers({ transport, clock, onError: (error) => observer.onError('another instance', error) })
+    const token = randomBytes(32).toString('base64url')
     const server = await createServer({
       host: settings.httpHost,
       port: settings.httpPort,
       logger,
-      streams: application,
+      streams: new ClusterStreams({ local: application, directory: application.directory, peers, clock }),
+      instances: { local: application, token },
       clock,
       newId: () => randomUUID(),
       pluginAddressPolicy: policy,
@@ -105,7 +114,7 @@ export async function startPulsefold(
     observeRequests(metrics, server.app)
     const url = await server.start()
     ownPorts.push(Number(new URL(url).port))
-    await application.start({ advertisedUrl: advertisedUrl(settings, url, hostname()) })
+    await application.start({ advertisedUrl: advertisedUrl(settings, url, hostname()), token })
     await Promise.race([failed, untilReady(application, clock, stopping)])
     return { url, application, stop }
   } catch (thrown) {

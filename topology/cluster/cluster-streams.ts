@@ -1,0 +1,89 @@
+import { partitionOf } from '../partitioner.js'
+import type { EventPosition, JournalEvent, Processor, Query } from '../processor.js'
+import type {
+  CommandOptions,
+  CommandResult,
+  Demand,
+  IngestEvent,
+  Position,
+  QueryResult,
+  Readiness,
+  Streams,
+} from '../streams.js'
+import { askPartition } from './ask-partition.js'
+import type { Instances } from './ask-partition.js'
+import { commandPartition } from './command-partition.js'
+
+/**
+ * The running topology over all instances: each may be asked anything. What is not here is asked of the instance that has
+ * it, in one hop; events are appended from anywhere. (as Kafka Streams' interactive queries with `application.server`)
+ */
+export class ClusterStreams implements Streams {
+  readonly #instances: Instances
+
+  constructor(instances: Instances) {
+    this.#instances = instances
+  }
+
+  get processors(): readonly Processor[] {
+    return this.#instances.local.processors
+  }
+  get log(): Streams['log'] {
+    return this.#instances.local.log
+  }
+
+  journal(domain: string): { readonly topic: string; readonly partitions: number } {
+    return this.#instances.local.journal(domain)
+  }
+
+  query<Arguments, Result>(
+    domain: string,
+    query: Query<Arguments, Result>,
+    key: string,
+    args: Arguments,
+    demand?: Demand,
+  ): Promise<QueryResult<Result>> {
+    const { partitions } = this.journal(domain)
+    return this.queryPartition(domain, query, partitionOf(key, partitions), args, demand)
+  }
+
+  async queryPartition<Arguments, Result>(
+    domain: string,
+    query: Query<Arguments, Result>,
+    partition: number,
+    args: Arguments,
+    demand: Demand = {},
+  ): Promise<QueryResult<Result>> {
+    const answer = await askPartition(this.#instances, { domain, query, partition, args, demand })
+    return answer as QueryResult<Result>
+  }
+
+  queryAll<Arguments, Result>(
+    domain: string,
+    query: Query<Arguments, Result>,
+    args: Arguments,
+    demand?: Demand,
+  ): Promise<readonly QueryResult<Result>[]> {
+    const partitions = Array.from({ length: this.journal(domain).partitions }, (_, partition) => partition)
+    return Promise.all(partitions.map((partition) => this.queryPartition(domain, query, partition, args, demand)))
+  }
+
+  ingest(domain: string, events: readonly IngestEvent[]): Promise<readonly (Position & EventPosition)[]> {
+    return this.#instances.local.ingest(domain, events)
+  }
+
+  async command<Answer>(
+    domain: string,
+    to: { readonly key: string } | { readonly partition: number },
+    event: JournalEvent,
+    options: CommandOptions,
+  ): Promise<CommandResult<Answer>> {
+    const partition = 'partition' in to ? to.partition : partitionOf(to.key, this.journal(domain).partitions)
+    const result = await commandPartition(this.#instances, { domain, partition, event, options })
+    return result as CommandResult<Answer>
+  }
+
+  readiness(): Readiness {
+    return this.#instances.local.readiness()
+  }
+}
