@@ -10,6 +10,8 @@ export interface TopicSettings {
 
 const DAY_MS = 24 * 3_600_000
 const OUTPUT_RETENTION_MS = 7 * DAY_MS
+/** How long a changelog keeps a tombstone at least: the logs' own default. */
+export const CHANGELOG_DELETE_RETENTION_MS = DAY_MS
 const DEAD_LETTER_RETENTION_MS = 30 * DAY_MS
 
 /** The topics that follow from the processors and are theirs alone: journals, changelogs, seals, dead letters. */

@@ -10,8 +10,10 @@ export interface CommitRecord extends FoldState {
   readonly offset: number
   /** Of the journal topic: another one is another history. */
   readonly incarnation: string
-  /** The changelog topic's incarnation, and its end after the last write to it. */
-  readonly changelog: { readonly incarnation: string; readonly end: number }
+  /** Version of the fold by whose code the newest rows were made; an owner's record in the journal may name an older one. */
+  readonly foldedBy: number
+  /** The changelog topic's incarnation, and after the last write to it its end and the journal offset that its marker told. */
+  readonly changelog: { readonly incarnation: string; readonly end: number; readonly offset: number }
 }
 
 const COMMIT_KEY = Buffer.from(META + 'commit')

@@ -24,7 +24,7 @@ export interface CommitterOptions {
   /** Aborted: a write that fails is not tried again. */
   readonly draining: AbortSignal
   /** What a commit that starts now stands for. */
-  position(): Pick<CommitRecord, keyof FoldState | 'offset'>
+  position(): Pick<CommitRecord, keyof FoldState | 'offset' | 'foldedBy'>
   /** No journal record is folded in part. */
   isAtRecordBoundary(): boolean
   onFailed(error: Error): void
@@ -186,7 +186,7 @@ export class Committer {
       const seals = { topic: digestsTopic, partition: environment.partition }
       const seal = { ...seals, records: [sealRecord(commit, sealed, settings.journalRetentionMs)] }
       const end = await writeChangelog(writer, changelog, rows.store, keys, commit, sealed, seal)
-      this.#changelog = { ...this.#changelog, end }
+      this.#changelog = { ...this.#changelog, end, offset: commit.offset }
       this.#lacking.written()
       this.#changelogOffset = commit.offset
       environment.observer.onChangelog(keys.length + 1)

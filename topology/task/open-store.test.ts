@@ -1,9 +1,11 @@
 import t from 'tap'
 import { manualClock } from '../../common/manual-clock.js'
+import type { ManualClock } from '../../common/manual-clock.js'
 import { createStoreDigest } from '../../state-stores/digest.js'
+import type { StoreDigest } from '../../state-stores/digest.js'
 import { memoryProvider } from '../../state-stores/memory/provider.js'
 import { blockCodec } from '../journal/block-codec.js'
-import { countingProcessor } from '../counting-processor.js'
+import { countingProcessor, totals } from '../counting-processor.js'
 import { openEmbeddedLogAt } from '../log/embedded/embedded-log.js'
 import type { EmbeddedLog } from '../log/embedded/embedded-log.js'
 import type { Log } from '../log/log.js'
@@ -20,6 +22,7 @@ const CHANGELOG = { topic: 'app-counts-changelog', partition: 0 }
 const STORE = 'counting-0'
 
 interface Subject {
+  readonly clock: ManualClock
   readonly environment: TaskEnvironment
   readonly log: EmbeddedLog
   readonly commit: CommitRecord
@@ -50,6 +53,7 @@ async function subject(wrap: (log: Log) => Log = (log) => log): Promise<Subject>
     journalTopic: JOURNAL.topic,
     changelogTopic: CHANGELOG.topic,
     storeName: STORE,
+    clock,
     log: wrap(log),
     stores,
     settings: { blockCacheBytes: 0 },
@@ -58,13 +62,15 @@ async function subject(wrap: (log: Log) => Log = (log) => log): Promise<Subject>
   const commit: CommitRecord = {
     offset: 10,
     incarnation: (await log.topic(JOURNAL.topic))?.incarnation ?? '',
-    changelog: { incarnation: (await log.topic(CHANGELOG.topic))?.incarnation ?? '', end: 0 },
-    time: 5,
+    changelog: { incarnation: (await log.topic(CHANGELOG.topic))?.incarnation ?? '', end: 0, offset: -1 },
+    time: clock.now(),
     epoch: 1,
     foldVersion: 1,
+    foldedBy: 1,
     settings: null,
   }
   return {
+    clock,
     environment,
     log,
     commit,
@@ -73,24 +79,34 @@ async function subject(wrap: (log: Log) => Log = (log) => log): Promise<Subject>
   }
 }
 
-async function writeStore({ environment }: Subject, commit: CommitRecord): Promise<void> {
+async function writeStore(
+  { environment }: Subject,
+  commit: CommitRecord,
+  rows: readonly (readonly [key: string, value: Buffer])[] = [],
+): Promise<void> {
   const store = await environment.stores.open(STORE)
   await store.write([
     { key: Buffer.from('\u0014a'), value: Buffer.of(2, 0, 0) },
+    ...rows.map(([key, value]) => ({ key: Buffer.from(key), value })),
     ...commitOperations(commit, createStoreDigest().serialize()),
   ])
   await store.close()
 }
 
+const TOTAL = totals.codec.encode({ total: 1 })
+
+function sealedDigest(): StoreDigest {
+  const digest = createStoreDigest()
+  digest.add(Buffer.from('\u0015all'), TOTAL)
+  return digest
+}
+
 /** Rows and a marker in the changelog, as a task writes them. */
 async function writeMarker({ environment, log }: Subject, commit: CommitRecord): Promise<void> {
   const store = await environment.stores.open('rows')
-  const value = Buffer.of(2, 0, 0)
-  const digest = createStoreDigest()
-  digest.add(Buffer.from('\u0015all'), value)
-  await store.write([{ key: Buffer.from('\u0015all'), value }])
+  await store.write([{ key: Buffer.from('\u0015all'), value: TOTAL }])
   const writer = await log.writer('writer')
-  await writeChangelog(writer, CHANGELOG, store, ['\u0015all'], commit, digest.serialize(), {
+  await writeChangelog(writer, CHANGELOG, store, ['\u0015all'], commit, sealedDigest().serialize(), {
     ...CHANGELOG,
     records: [],
   })
@@ -109,7 +125,7 @@ const misfits: readonly (readonly [what: string, change: Partial<CommitRecord>, 
   ['is ahead of the journal', { offset: 21 }, "it stands at offset 21, beyond the journal's end 20"],
   [
     'was written to another changelog',
-    { changelog: { incarnation: 'other', end: 0 } },
+    { changelog: { incarnation: 'other', end: 0, offset: -1 } },
     'it was written to another changelog topic of the same name',
   ],
 ]
@@ -146,13 +162,18 @@ for (const [what, change, reason] of misfits.slice(0, 2)) {
   })
 }
 
-t.test('a store older than the journal reaches back is set aside; the changelog serves when it is newer', async (t) => {
+t.test('a store older than the journal reaches back is brought on by the changelog, else set aside', async (t) => {
   const s = await subject()
   await writeStore(s, s.commit)
   await writeMarker(s, { ...s.commit, offset: 15 })
   await s.log.deleteBefore(JOURNAL, 12)
   t.match(await s.open(), { commit: { offset: 15 }, changelogOffset: 15 })
-  t.same(s.setAside, ["it stands at offset 10, before the journal's start 12"])
+  t.same(s.setAside, [])
+  const without = await subject()
+  await writeStore(without, without.commit)
+  await without.log.deleteBefore(JOURNAL, 12)
+  await t.rejects(without.open(), { code: 'JOURNAL_GAP' })
+  t.same(without.setAside, ["it stands at offset 10, before the journal's start 12"])
 })
 
 t.test('a journal that no longer reaches back to the newest state: the start says so and stops', async (t) => {
@@ -201,4 +222,85 @@ t.test('a log that cannot be read while restoring leaves no store open', async (
   await t.rejects(s.open(), { message: 'no broker' })
   fails = false
   t.match(await s.open(), { commit: { offset: 10 } })
+})
+
+t.test('a store that the changelog has left behind is brought on by it, not rebuilt', async (t) => {
+  const s = await subject()
+  await writeStore(s, s.commit)
+  await writeMarker(s, { ...s.commit, offset: 15, time: s.clock.now() + 9 })
+  const { commit, changelogOffset, store, digest } = await s.open()
+  t.match(commit, { offset: 15, time: s.clock.now() + 9, changelog: { end: 2, offset: 15 } })
+  t.equal(changelogOffset, 15)
+  t.ok(await store.get(Buffer.from('\u0015all')))
+  t.ok(await store.get(Buffer.from('\u0014a')), 'what it had')
+  t.same(digest.serialize(), sealedDigest().serialize())
+  t.same(s.setAside, [])
+})
+
+t.test('a store that the changelog brings to another state than it sealed is rebuilt from it', async (t) => {
+  const s = await subject()
+  await writeStore(s, s.commit, [['\u0015all', Buffer.of(8, 0, 0)]])
+  await writeMarker(s, { ...s.commit, offset: 15 })
+  const { commit, store } = await s.open()
+  t.match(commit, { offset: 15 })
+  t.equal(await store.get(Buffer.from('\u0014a')), undefined)
+  t.match(s.setAside, [/does not give its state: its marker at journal offset 15 sealed another/])
+})
+
+t.test('a store ahead of the changelog is gone on from; by another fold version it is rebuilt', async (t) => {
+  for (const [foldedBy, reasons] of [
+    [1, []],
+    [2, ['it is ahead of the changelog by fold version 2, and this is 1']],
+  ] as const) {
+    const s = await subject()
+    await writeMarker(s, { ...s.commit, offset: 8 })
+    await writeStore(s, { ...s.commit, foldedBy })
+    t.match(await s.open(), { commit: { offset: reasons.length === 0 ? 10 : 8 }, changelogOffset: 8 })
+    t.same(s.setAside, reasons)
+  }
+})
+
+t.test('by another fold version a store that stands where the changelog does is gone on from', async (t) => {
+  const s = await subject()
+  await writeMarker(s, s.commit)
+  await writeStore(s, { ...s.commit, foldedBy: 2 })
+  t.match(await s.open(), { commit: { offset: 10 }, changelogOffset: 10 })
+  t.same(s.setAside, [])
+})
+
+t.test(
+  'a store older than the changelog keeps tombstones is rebuilt, unless the changelog has nothing beyond it',
+  async (t) => {
+    for (const [ageMs, offset, isRebuilt] of [
+      [24 * 3_600_000, 15, false],
+      [24 * 3_600_000 + 1, 15, true],
+      [100 * 3_600_000, 10, false],
+      [100 * 3_600_000, 8, false],
+    ] as const) {
+      const s = await subject()
+      const commit = { ...s.commit, time: s.clock.now() - ageMs }
+      await writeStore(s, commit)
+      await writeMarker(s, { ...commit, offset })
+      t.match(await s.open(), { commit: { offset: Math.max(10, offset) } })
+      t.match(
+        s.setAside,
+        isRebuilt ? [/older than the changelog keeps what was deleted/] : [],
+        `${ageMs} ms, ${offset}`,
+      )
+    }
+  },
+)
+
+t.test('rows that the store alone knows of: brought on when the changelog has them, else rebuilt', async (t) => {
+  for (const [lacking, reasons] of [
+    ['\u0015all', []],
+    ['\u0011gone', [/the store has changed rows that it does not tell of/]],
+  ] as const) {
+    const s = await subject()
+    await writeStore(s, s.commit, [['\u00020000000000000010', Buffer.from(JSON.stringify([lacking]))]])
+    await writeMarker(s, { ...s.commit, offset: 15 })
+    const { store } = await s.open()
+    t.match(s.setAside, reasons)
+    t.equal(await store.get(Buffer.from('\u00020000000000000010')), undefined)
+  }
 })

@@ -3,13 +3,15 @@ import type { StoreDigest } from '../../state-stores/digest.js'
 import { StoreError } from '../../state-stores/errors.js'
 import type { KeyValueStore } from '../../state-stores/key-value-store.js'
 import { EngineError } from '../errors.js'
+import { CHANGELOG_DELETE_RETENTION_MS } from '../topics.js'
+import { ChangelogFollower } from './changelog-follower.js'
 import { commitKeys, parseCommit } from './commit-record.js'
 import type { CommitRecord } from './commit-record.js'
 import type { TaskEnvironment } from './environment.js'
 import { lackAll } from './lacking-keys.js'
 import { findOutputPosition } from './once-outputs.js'
 import type { OutputPosition } from './once-outputs.js'
-import { isEmpty, restoreFromChangelog } from './restore.js'
+import { isEmpty, restoreFromChangelog, throwIfStopped } from './restore.js'
 
 /** A task's store and what it stands for. */
 export interface OpenedStore {
@@ -30,20 +32,21 @@ interface Logs {
   readonly incarnation: string
   readonly start: number
   readonly end: number
-  readonly changelog: CommitRecord['changelog']
+  readonly changelog: Omit<CommitRecord['changelog'], 'offset'>
 }
 
 /**
- * Opens the task's store where it stands, or rebuilds it: from the changelog, else from the journal's start. A store that
- * is damaged, or of another history (its position lies beyond the end of a log, or a log is another topic), or older
- * than the journal reaches back, is set aside, saying why. Errors: JOURNAL_GAP, STORE_IN_USE, STORE_NOT_A_DIRECTORY,
- * TASK_NOT_RUNNING when `signal` ends a restore.
+ * Opens the task's store where it stands and brings it on by the changelog, or rebuilds it: from the changelog, else from the
+ * journal's start. A store is set aside, saying why, when it is damaged, of another history (its position lies beyond the
+ * end of a log, or a log is another topic), older than the journal reaches back, ahead of the changelog by another
+ * fold version, or when the changelog does not bring it to the state that its marker sealed. Errors: JOURNAL_GAP,
+ * STORE_IN_USE, STORE_NOT_A_DIRECTORY, TASK_NOT_RUNNING when `signal` ends a restore.
  */
 export async function openTaskStore(environment: TaskEnvironment, signal: AbortSignal): Promise<OpenedStore> {
   const { journalTopic, partition } = environment
   const logs = await logsOf(environment)
   const opened =
-    (await openLocal(environment, logs)) ??
+    (await openLocal(environment, logs, signal)) ??
     (await restore(environment, logs, signal)) ??
     (await openFresh(environment, logs))
   const { offset } = opened.commit
@@ -85,42 +88,82 @@ function misfit({ offset, incarnation }: CommitRecord, logs: Logs): string | und
   return undefined
 }
 
+/** As `misfit`, of a store of this instance's own. */
 function misfitOfStore(commit: CommitRecord, logs: Logs): string | undefined {
   const { incarnation, end } = commit.changelog
   const wrong = misfit(commit, logs)
   if (wrong !== undefined) return wrong
-  if (commit.offset < logs.start) return `stands at offset ${commit.offset}, before the journal's start ${logs.start}`
   if (incarnation !== logs.changelog.incarnation) return 'was written to another changelog topic of the same name'
   if (end > logs.changelog.end)
     return `was written to a changelog up to ${end}, which now ends at ${logs.changelog.end}`
   return undefined
 }
 
-/** The store as an earlier life left it, when it can be gone on from. */
-async function openLocal(environment: TaskEnvironment, logs: Logs): Promise<FoundStore | undefined> {
+/** The store as an earlier life, or a standby's, left it, when it can be gone on from. */
+async function openLocal(
+  environment: TaskEnvironment,
+  logs: Logs,
+  signal: AbortSignal,
+): Promise<FoundStore | undefined> {
   let store: KeyValueStore | undefined
   try {
     store = await openStore(environment)
     const found = parseCommit(...(await commitOf(store)))
     if (found !== undefined) {
-      const wrong = misfitOfStore(found.commit, logs)
-      if (wrong === undefined) {
-        return { store, ...found, changelogOffset: -1, outputsFrom: found.commit.changelog.end }
-      }
-      await setAside(environment, store, `it ${wrong}`)
+      const caughtUp = await catchUp(environment, { store, ...found }, logs, signal)
+      if (typeof caughtUp !== 'string') return caughtUp
+      await setAside(environment, store, `it ${caughtUp}`)
     } else if (await isEmpty(store)) {
       await store.close()
     } else {
       await setAside(environment, store, 'it has rows but no position')
     }
   } catch (thrown) {
-    if (!(thrown instanceof StoreError) || thrown.code !== 'STORE_CORRUPT') {
+    const reason = reasonToRebuild(thrown)
+    if (reason === undefined) {
       await store?.close()
       throw thrown
     }
-    await setAside(environment, store, thrown.message)
+    await setAside(environment, store, reason)
   }
   return undefined
+}
+
+/** What makes a store useless; undefined: another try may do. */
+function reasonToRebuild(thrown: unknown): string | undefined {
+  if (thrown instanceof StoreError && thrown.code === 'STORE_CORRUPT') return thrown.message
+  if (thrown instanceof EngineError && thrown.code === 'CHANGELOG_MISMATCH') return thrown.message
+  return undefined
+}
+
+/** Applies what the changelog holds beyond the store, up to its end; or says why the store cannot be gone on from. */
+async function catchUp(
+  { log, clock, changelogTopic, partition, processor }: TaskEnvironment,
+  { store, commit, digest }: Pick<OpenedStore, 'store' | 'commit' | 'digest'>,
+  logs: Logs,
+  signal: AbortSignal,
+): Promise<FoundStore | string> {
+  const wrong = misfitOfStore(commit, logs)
+  if (wrong !== undefined) return wrong
+  const changelog = { topic: changelogTopic, partition }
+  const { tables, foldVersion } = processor
+  const follower = new ChangelogFollower({ log, changelog, store, tables, position: { commit, digest } })
+  for (let next = commit.changelog.end; next < logs.changelog.end; { next } = await follower.advance()) {
+    throwIfStopped(signal)
+  }
+  const reached = follower.commit ?? commit
+  const changelogOffset = follower.newestMarker?.offset ?? commit.changelog.offset
+  if (reached.offset > commit.offset && clock.now() - commit.time > CHANGELOG_DELETE_RETENTION_MS) {
+    return 'is older than the changelog keeps what was deleted: rows that are gone may still be there'
+  }
+  if (reached.offset > changelogOffset && reached.foldedBy !== foldVersion) {
+    return `is ahead of the changelog by fold version ${reached.foldedBy}, and this is ${foldVersion}`
+  }
+  if (reached.offset < logs.start) return `stands at offset ${reached.offset}, before the journal's start ${logs.start}`
+  return {
+    ...{ store, digest: follower.digest, changelogOffset, outputsFrom: reached.changelog.end },
+    commit: { ...reached, changelog: { ...logs.changelog, offset: changelogOffset } },
+  }
 }
 
 async function restore(environment: TaskEnvironment, logs: Logs, signal: AbortSignal): Promise<FoundStore | undefined> {
@@ -137,7 +180,7 @@ async function restore(environment: TaskEnvironment, logs: Logs, signal: AbortSi
     }
     const wrong = misfit(marker, logs)
     if (wrong === undefined) {
-      const commit = { ...found.commit, changelog: logs.changelog }
+      const commit = { ...found.commit, changelog: { ...logs.changelog, offset: marker.offset } }
       const outputsFrom = marker.changelog.end
       return { store, commit, digest: found.digest, changelogOffset: marker.offset, outputsFrom }
     }
@@ -156,11 +199,21 @@ async function restore(environment: TaskEnvironment, logs: Logs, signal: AbortSi
 /** An empty store. What the changelog holds is not its state: the next write mends that. */
 async function openFresh(environment: TaskEnvironment, logs: Logs): Promise<FoundStore> {
   const { log, changelogTopic: topic, partition, processor } = environment
-  const { incarnation, changelog } = logs
+  const { incarnation } = logs
+  const changelog = { ...logs.changelog, offset: -1 }
   const store = await openStore(environment)
   await lackAll(store, log, { topic, partition })
   const { foldVersion } = processor
-  const commit = { offset: 0, incarnation, changelog, time: 0, epoch: 0, foldVersion, settings: null }
+  const commit = {
+    offset: 0,
+    incarnation,
+    changelog,
+    time: 0,
+    epoch: 0,
+    foldVersion,
+    foldedBy: foldVersion,
+    settings: null,
+  }
   return { store, commit, digest: createStoreDigest(), changelogOffset: 0, outputsFrom: 0 }
 }
 

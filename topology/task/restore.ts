@@ -32,29 +32,37 @@ export async function restoreFromChangelog(
   signal: AbortSignal,
   onProgress: (progress: RestoreProgress) => void,
 ): Promise<Marker | undefined> {
-  const { start, end } = await log.offsets(changelog)
+  let { start: offset, end } = await log.offsets(changelog)
   let marker: Marker | undefined
   let restoredRecords = 0
   let hasRows = false
-  for (let offset = start; offset < end;) {
-    throwIfStopped(signal)
-    const { records, next } = await log.read(changelog, offset)
-    const operations: WriteOperation[] = []
-    for (const { key, value } of records) {
-      if (key === null) continue
-      if (!isMeta(key)) operations.push({ key, value })
-      else if (value !== null && key.toString() === CHANGELOG_MARKER) marker = parseMarker(value)
+  for (;;) {
+    while (offset < end) {
+      throwIfStopped(signal)
+      const { records, next } = await log.read(changelog, offset)
+      const operations: WriteOperation[] = []
+      for (const { key, value } of records) {
+        if (key === null) continue
+        if (!isMeta(key)) operations.push({ key, value })
+        else if (value !== null && key.toString() === CHANGELOG_MARKER) marker = parseMarker(value)
+      }
+      await writeInBatches(store, operations)
+      hasRows ||= operations.length > 0
+      restoredRecords += records.length
+      offset = next
+      onProgress({ restoredRecords, endOffset: end, offset })
     }
-    await writeInBatches(store, operations)
-    hasRows ||= operations.length > 0
-    restoredRecords += records.length
-    offset = next
-    onProgress({ restoredRecords, endOffset: end, offset })
-  }
-  if (marker === undefined && !hasRows) return undefined
-  // Rows and their marker come in one transaction, so the rows are those of the newest marker.
-  const digest = await buildIndexes(store, tables, signal)
-  if (marker === undefined || digest.toString('base64') !== marker.digest) {
+    if (marker === undefined && !hasRows) return undefined
+    // Rows and their marker come in one transaction, so the rows are those of the newest marker.
+    const digest = await buildIndexes(store, tables, signal)
+    if (digest.toString('base64') === marker?.digest) break
+    // A standby reads while the owner writes: compaction may have taken a row meanwhile, since a later one has its key.
+    const { end: laterEnd } = await log.offsets(changelog)
+    if (laterEnd > end) {
+      end = laterEnd
+      await clearIndexes(store, tables)
+      continue
+    }
     const sealed =
       marker === undefined ? 'it has no marker' : `its marker at journal offset ${marker.offset} sealed another`
     throw new EngineError(
@@ -65,6 +73,12 @@ export async function restoreFromChangelog(
   const { digest: sealed, ...commit } = marker
   await store.write(commitOperations(commit, Buffer.from(sealed, 'base64')))
   return marker
+}
+
+async function clearIndexes(store: KeyValueStore, tables: readonly Table<unknown>[]): Promise<void> {
+  for (const { indexes } of tableRuntimes(tables)) {
+    for (const { prefix } of indexes) await store.clear(prefixRange(prefix))
+  }
 }
 
 /** Derives the index entries of all rows, and the digest. */
@@ -98,7 +112,8 @@ export function isMeta(key: Buffer): boolean {
   return key[0] === META.charCodeAt(0)
 }
 
-function throwIfStopped(signal: AbortSignal): void {
+/** Errors: TASK_NOT_RUNNING. */
+export function throwIfStopped(signal: AbortSignal): void {
   if (signal.aborted) throw new EngineError('TASK_NOT_RUNNING', 'the task stops before its restore is done')
 }
 

@@ -267,7 +267,7 @@ export class Task {
       writer,
       signal: this.#stop.signal,
       draining: this.#drain.signal,
-      position: () => ({ ...folder.state, offset: this.#offset }),
+      position: () => ({ ...folder.state, offset: this.#offset, foldedBy: processor.foldVersion }),
       isAtRecordBoundary: () => !this.#inRecord,
       onFailed: (error) => this.fail(error),
     })
