@@ -32,6 +32,8 @@ export interface Api {
   readonly ncmpBasePath: string
   readonly ncmpInventoryBasePath: string
   readonly applicationId: string
+  /** Bearer token of auditors; empty: none, and only callers on this machine are answered. */
+  readonly auditToken: string
   readonly decodeRecord: DecodeRecord
   readonly metrics: { readonly contentType: string; metrics(): Promise<string> }
   /** Searches at work at the same time. */

@@ -3,6 +3,7 @@ import { Ajv } from 'ajv'
 import Fastify, { LogController } from 'fastify'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Api, ApiLogger } from './api.js'
+import { registerAudit } from './audit/index.js'
 import { answerMalformed } from './client-errors.js'
 import { registerEvents } from './events/post-events.js'
 import { errorBody, surfaceOf } from './error-shapes.js'
@@ -138,5 +139,6 @@ export async function createApp(
   await registerEvents(app, api)
   registerOps(app, api)
   if (instances !== undefined) await registerInstances(app, instances)
+  await registerAudit(app, api)
   return { app, routes }
 }

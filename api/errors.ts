@@ -32,6 +32,7 @@ export const apiErrors = {
   REQUEST_MALFORMED: invalid('Request is not readable', 'Send HTTP/1.1.'),
   REQUEST_TIMEOUT: invalid('Request did not arrive in time', 'Send the whole request within 20 s.', 408),
   CLIENT_GONE: invalid('Client closed the request', 'Nobody is there to read this.', 499),
+  UNAUTHORIZED: invalid('Unauthorized', 'Send the token of the setting `auditToken` as bearer.', 401),
   ROUTE_NOT_FOUND: invalid('Not found', 'See /openapi.json for the routes.', 404),
   METHOD_NOT_ALLOWED: invalid('Method not allowed', 'Use a method that the Allow header names.', 405),
   QUERY_INVALID: invalid('Invalid Query Parameter.', 'Correct the condition that the message names.'),

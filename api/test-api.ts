@@ -33,6 +33,7 @@ export async function testApi(
   const server = await createServer({
     streams,
     applicationId: 'test',
+    auditToken: '',
     clock: systemClock,
     host: '127.0.0.1',
     port: 0,

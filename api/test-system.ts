@@ -48,6 +48,7 @@ export async function testSystem(
     ncmpBasePath: '/ncmp',
     ncmpInventoryBasePath: '/ncmpInventory',
     applicationId: settings.applicationId,
+    auditToken: settings.auditToken,
     decodeRecord: (topic, { value }) => (value === null ? undefined : driver.application.codecOf(topic)?.decode(value)),
     metrics: { contentType: 'text/plain', metrics: () => Promise.resolve('') },
   })

@@ -284,6 +284,13 @@ export const settingSpecs = {
     expected: 'a topic name',
     description: 'Output topic of the changes of levels, made when it is missing.',
   },
+  auditToken: {
+    type: 'string',
+    default: '',
+    secret: true,
+    description:
+      'Token that callers of `/audit` send as `Authorization: Bearer`; empty: only callers on this machine are answered. Better in the file or the environment.',
+  },
   pendingLevelMs: {
     type: 'integer',
     unit: 'ms',
@@ -325,7 +332,17 @@ export interface SettingsRule {
   readonly expected: (settings: Settings) => string | undefined
 }
 
-const ownPaths = ['/events', '/ops', '/actuator', '/metrics', '/openapi.json', '/site', '/external-platforms', '/v1']
+const ownPaths = [
+  '/events',
+  '/ops',
+  '/audit',
+  '/actuator',
+  '/metrics',
+  '/openapi.json',
+  '/site',
+  '/external-platforms',
+  '/v1',
+]
 const isBelow = (path: string, base: string): boolean => path === base || path.startsWith(`${base}/`)
 const freeOfOwnPaths =
   (name: SettingName & `restApi${string}`) =>

@@ -2,6 +2,7 @@ import { Command } from 'commander'
 import { systemClock } from '../common/clock.js'
 import { ensureError } from '../common/errors.js'
 import { registerErrors } from './commands/errors.js'
+import { registerReplay } from './commands/replay.js'
 import { registerSettings } from './commands/settings.js'
 import { registerStart } from './commands/start.js'
 import { registerTopology } from './commands/topology.js'
@@ -18,6 +19,7 @@ registerStart(program, (settings, logger, ...rest) => startPulsefold(settings, l
 registerSettings(program)
 registerTopology(program)
 registerErrors(program)
+registerReplay(program)
 registerSimulate(program)
 
 // Whoever read the output may have left (`| head`).

@@ -6,6 +6,7 @@ import { inputErrors } from '../schemas/input-errors.js'
 import { registryErrors } from '../schemas/registry/errors.js'
 import { storeErrors } from '../state-stores/errors.js'
 import { peerErrors } from '../topology/cluster/errors.js'
+import { auditErrors } from '../topology/audit/errors.js'
 import { engineErrors } from '../topology/errors.js'
 import { logErrors } from '../topology/log/errors.js'
 import { simulationErrors } from './simulate/errors.js'
@@ -21,6 +22,7 @@ export const errorTables: readonly { readonly family: string; readonly where: st
   { family: 'Log', where: 'the log, the start', table: logErrors },
   { family: 'Instances', where: 'the log', table: peerErrors },
   { family: 'Stores', where: 'the log, the start', table: storeErrors },
+  { family: 'Audit', where: 'the end of the audit commands', table: auditErrors },
   { family: 'Simulation', where: 'the end of `simulate`', table: simulationErrors },
 ]
 

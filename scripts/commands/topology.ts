@@ -1,11 +1,8 @@
 import { Option } from 'commander'
 import type { Command } from 'commander'
-import { systemClock } from '../../common/clock.js'
-import { pluginAddressPolicy } from '../../common/plugin-address.js'
 import { loadSettings } from '../../common/settings.js'
-import { dmiHealthCheck } from '../../processors/trust-level/effects/dmi-health-check.js'
-import { processors } from '../../processors/index.js'
 import { describeJson, describeMermaid, describeText } from '../../topology/describe.js'
+import { declaredProcessors } from '../process/declared-processors.js'
 import { projectDirectory } from '../project-directory.js'
 
 const forms = { text: describeText, json: describeAsJsonText, mermaid: describeMermaid }
@@ -20,15 +17,7 @@ export function registerTopology(program: Command): void {
     .allowExcessArguments()
     .action(({ format }: { format: keyof typeof forms }, command: Command) => {
       const { settings } = loadSettings({ flags: command.args, environment: process.env, projectDirectory })
-      const check = dmiHealthCheck({
-        clock: systemClock,
-        healthPaths: settings.dmiHealthPaths,
-        deadlineMs: settings.dmiHealthDeadlineMs,
-        username: settings.dmiUsername,
-        password: settings.dmiPassword,
-        policy: pluginAddressPolicy(settings, []),
-      })
-      console.log(forms[format](processors({ settings, dmiHealthCheck: check }), settings.applicationId).trimEnd())
+      console.log(forms[format](declaredProcessors(settings), settings.applicationId).trimEnd())
     })
 }
 

@@ -107,6 +107,7 @@ export async function startPulsefold(
       ncmpBasePath: settings.restApiNcmpBasePath,
       ncmpInventoryBasePath: settings.restApiNcmpInventoryBasePath,
       applicationId: settings.applicationId,
+      auditToken: settings.auditToken,
       decodeRecord: (topic, record) => decodeRecord(application.codecOf(topic), record),
       metrics: { contentType: metrics.contentType, metrics: () => metrics.text() },
     })

@@ -39,7 +39,7 @@ export function registerSimulate(program: Command): void {
       const interrupted = new AbortController()
       const interrupt = (): void => interrupted.abort()
       process.once('SIGINT', interrupt)
-      const progress = progressOn(process.stderr, heartbeatCount(options))
+      const progress = progressOn(process.stderr, heartbeatCount(options), 'heartbeats')
       try {
         const report = await simulateTrustLevels(options, { clock: systemClock, signal: interrupted.signal, progress })
         progress.stop()

@@ -2,22 +2,23 @@ import { SingleBar } from 'cli-progress'
 
 /** How far a run is, for who watches it. */
 export interface Progress {
-  /** Heartbeats sent so far. */
+  /** So many are done. */
   update(done: number): void
   /** What is being done now. */
   step(text: string): void
   stop(): void
 }
 
-/** A bar on a terminal; elsewhere a line for each step and each tenth. */
-export function progressOn(stream: NodeJS.WriteStream, total: number): Progress {
-  return stream.isTTY ? progressBar(stream, total) : progressLines((line) => void stream.write(`${line}\n`), total)
+/** A bar on a terminal; elsewhere a line for each step and each tenth. `what` is counted. */
+export function progressOn(stream: NodeJS.WriteStream, total: number, what: string): Progress {
+  if (stream.isTTY) return progressBar(stream, total, what)
+  return progressLines((line) => void stream.write(`${line}\n`), total, what)
 }
 
-function progressBar(stream: NodeJS.WriteStream, total: number): Progress {
+function progressBar(stream: NodeJS.WriteStream, total: number, what: string): Progress {
   const bar = new SingleBar({
     stream,
-    format: '{bar} {value}/{total} heartbeats, {step}',
+    format: `{bar} {value}/{total} ${what}, {step}`,
     barCompleteChar: '█',
     barIncompleteChar: '░',
     hideCursor: true,
@@ -30,12 +31,12 @@ function progressBar(stream: NodeJS.WriteStream, total: number): Progress {
   }
 }
 
-export function progressLines(write: (line: string) => void, total: number): Progress {
+export function progressLines(write: (line: string) => void, total: number, what: string): Progress {
   let tenths = 0
   return {
     update(done) {
       const now = Math.floor((done * 10) / total)
-      if (now > tenths) write(`${done} of ${total} heartbeats`)
+      if (now > tenths) write(`${done} of ${total} ${what}`)
       tenths = now
     },
     step: (text) => write(text),

@@ -62,7 +62,7 @@ t.test('percentiles are values of the sample', async (t) => {
 
 t.test('without a terminal, progress is a line for each step and each tenth', async (t) => {
   const lines: string[] = []
-  const progress = progressLines((line) => lines.push(line), 200)
+  const progress = progressLines((line) => lines.push(line), 200, 'heartbeats')
   progress.step('sending')
   for (let done = 0; done <= 200; done += 5) progress.update(done)
   progress.stop()

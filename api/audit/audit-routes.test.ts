@@ -1,0 +1,54 @@
+import t from 'tap'
+import { testApi } from '../test-api.js'
+
+t.test('without an audit token only callers on this machine are answered', async (t) => {
+  const { server } = await testApi(t)
+  const ask = (remoteAddress: string) => server.app.inject({ url: '/audit', remoteAddress })
+  for (const address of ['127.0.0.1', '::1', '::ffff:127.0.0.1']) t.equal((await ask(address)).statusCode, 200, address)
+  for (const address of ['10.0.0.7', '::ffff:10.0.0.7', '2001:db8::1']) {
+    const refused = await ask(address)
+    t.equal(refused.statusCode, 401, address)
+    t.match(refused.json(), { code: 'UNAUTHORIZED' })
+  }
+})
+
+t.test('with an audit token every path of /audit asks for it, whoever calls', async (t) => {
+  const { server } = await testApi(t, { auditToken: 'secret' })
+  const paths = server.routes.filter(({ url, method }) => url.startsWith('/audit') && method === 'GET')
+  t.ok(paths.length >= 3)
+  for (const { url } of paths) {
+    for (const authorization of [undefined, 'Bearer wrong', 'Basic secret', 'Bearer']) {
+      const answer = await server.app.inject({ url, headers: authorization === undefined ? {} : { authorization } })
+      t.equal(answer.statusCode, 401, `${url} ${authorization}`)
+      t.equal(answer.headers['www-authenticate'], 'Bearer')
+    }
+  }
+  const headers = { authorization: 'Bearer secret' }
+  t.equal((await server.app.inject({ url: '/audit', headers, remoteAddress: '10.0.0.7' })).statusCode, 200)
+})
+
+t.test('topics and offsets are told for reading journals from afar', async (t) => {
+  const { server, streams } = await testApi(t)
+  await streams.log.createTopics([
+    {
+      name: 'some',
+      partitions: 2,
+      cleanup: 'delete',
+      retentionMs: -1,
+      retentionBytes: -1,
+      timestampType: 'CreateTime',
+    },
+  ])
+  const value = Buffer.from('x')
+  await streams.log.append(
+    'some',
+    1,
+    [1000, 2000].map((timestamp) => ({ key: null, value, timestamp })),
+  )
+  const ask = async (url: string): Promise<unknown> => (await server.app.inject({ url })).json()
+  t.match(await ask('/audit/topics/some'), { topic: { name: 'some', partitions: 2 } })
+  t.same(await ask('/audit/topics/none'), { topic: null })
+  t.same(await ask('/audit/topics/some/1'), { start: 0, end: 2 })
+  t.same(await ask('/audit/topics/some/1?time=1500'), { offset: 1 })
+  t.match(await ask('/audit/topics/some/2'), { code: 'TOPIC_NOT_FOUND' })
+})

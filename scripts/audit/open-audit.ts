@@ -1,0 +1,74 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { systemClock } from '../../common/clock.js'
+import { loadSettings } from '../../common/settings.js'
+import type { Settings } from '../../common/settings.js'
+import { rocksDbProvider } from '../../state-stores/rocksdb/provider.js'
+import type { Audit } from '../../topology/audit/audit.js'
+import type { JournalSource } from '../../topology/audit/journal-source.js'
+import { openKafkaLog } from '../../topology/log/kafka/kafka-log.js'
+import { declaredProcessors } from '../process/declared-processors.js'
+import { kafkaSecurity } from '../process/kafka-security.js'
+import { projectDirectory } from '../project-directory.js'
+import { apiReader } from './api-reader.js'
+import { openEmbeddedReader } from './embedded-reader.js'
+
+/** Which journals an audit reads: of a running instance, or of the log that the settings name. */
+export interface SourceFlags {
+  readonly url?: string
+  readonly token?: string
+}
+
+export interface OpenedAudit extends Audit {
+  readonly settings: Settings
+  close(): Promise<void>
+}
+
+/** Opens what the flags name, for reading; stores to fold into are in a temporary directory, which goes with `close`. */
+export async function openAudit(source: SourceFlags, settingsFlags: readonly string[]): Promise<OpenedAudit> {
+  const { settings } = loadSettings({ flags: settingsFlags, environment: process.env, projectDirectory })
+  const opened = await openSource(source, settings)
+  const { applicationId } = opened
+  const directory = await mkdtemp(join(tmpdir(), 'pulsefold-audit-'))
+  const stores = rocksDbProvider({ directory, writeBufferBytes: 16 * 1024 * 1024 })
+  let opening = 0
+  return {
+    source: opened.source,
+    settings,
+    applicationId,
+    processors: declaredProcessors({ ...settings, applicationId }),
+    openStore: () => stores.open(`store-${++opening}`, { cacheBytes: 8 * 1024 * 1024 }),
+    async close() {
+      await opened.close()
+      await rm(directory, { recursive: true, force: true })
+    },
+  }
+}
+
+interface OpenedSource {
+  readonly source: JournalSource
+  readonly applicationId: string
+  close(): Promise<void>
+}
+
+async function openSource({ url, token = '' }: SourceFlags, settings: Settings): Promise<OpenedSource> {
+  if (url !== undefined) {
+    const reader = apiReader(url, token)
+    const { applicationId } = await reader.about()
+    return { source: { reader }, applicationId, close: () => Promise.resolve() }
+  }
+  const { applicationId, kafkaBrokers } = settings
+  const log =
+    kafkaBrokers.length === 0
+      ? await openEmbeddedReader(settings.dataDir)
+      : await openKafkaLog({
+          brokers: kafkaBrokers,
+          clientId: `${applicationId}-audit`,
+          ...kafkaSecurity(settings),
+          clock: systemClock,
+          onFatal: () => undefined,
+          onClientLog: () => undefined,
+        })
+  return { source: { reader: log }, applicationId, close: () => log.close() }
+}

@@ -1,0 +1,29 @@
+import type { Gap } from '../../topology/audit/journal-source.js'
+
+/** What may be incomplete, in words: a line each. */
+export function gapLines(gaps: readonly Gap[], unreadable: readonly string[] = []): readonly string[] {
+  return [
+    ...gaps.map(({ topic, partition, from, to }) => {
+      return `GAP ${topic}/${partition}: records ${from} to ${to - 1} are missing; all that depends on them may differ`
+    }),
+    ...unreadable.map((message) => `SKIPPED ${message}`),
+  ]
+}
+
+export function timeText(ms: number): string {
+  return new Date(ms).toISOString()
+}
+
+/** A flat object in one line: `name value, name value`. */
+export function flatText(values: Readonly<Record<string, unknown>> | null): string {
+  if (values === null) return 'nothing'
+  return Object.entries(values)
+    .map(([name, value]) => `${name} ${valueText(name, value)}`)
+    .join(', ')
+}
+
+/** Times are those that stand near now. */
+function valueText(name: string, value: unknown): string {
+  const isTime = typeof value === 'number' && value > 1e12 && value < 4e12 && !/offset|index|number/i.test(name)
+  return isTime ? timeText(value) : typeof value === 'string' ? value : JSON.stringify(value)
+}

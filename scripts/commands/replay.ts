@@ -1,0 +1,40 @@
+import type { Command } from 'commander'
+import { parseOffset, parsePositions, parseTime } from '../../topology/audit/moment-text.js'
+import { replayJournals } from '../../topology/audit/replay-journals.js'
+import type { ReplayedJournal } from '../../topology/audit/replay-journals.js'
+import { auditCommand, byComma, runAudit } from '../audit/audit-command.js'
+import type { AuditFlags } from '../audit/audit-command.js'
+import { momentOf } from '../audit/moment-flags.js'
+import type { MomentFlags } from '../audit/moment-flags.js'
+import { gapLines, timeText } from '../audit/texts.js'
+
+interface Flags extends AuditFlags, MomentFlags {
+  readonly keys?: readonly string[]
+}
+
+/** Adds `replay`. */
+export function registerReplay(program: Command): void {
+  auditCommand(program, 'replay', 'fold journals anew, from their start, and print the digests of the state')
+    .option('--to-time <time>', 'fold what the log had stamped by then', parseTime)
+    .option('--to-offset <offset>', 'fold the records of each partition before this one', parseOffset)
+    .option('--position <positions>', 'fold up to these positions, as answers carry them', parsePositions)
+    .option('--keys <keys>', 'only the partitions of these keys, by comma; prints their rows', byComma)
+    .action(async (flags: Flags, command: Command) => {
+      await runAudit(
+        flags,
+        command.args,
+        (audit, onProgress) =>
+          replayJournals(audit, { domains: flags.domain, keys: flags.keys, until: momentOf(flags), onProgress }),
+        (replayed) => replayed.flatMap(lines),
+      )
+    })
+}
+
+function lines(one: ReplayedJournal): readonly string[] {
+  const at = one.time === 0 ? 'the beginning' : timeText(one.time)
+  return [
+    `${one.domain}/${one.partition}  offset ${one.offset} (${at})  ${one.entries} entries  digest ${one.digest}`,
+    ...Object.entries(one.keys ?? {}).map(([key, rows]) => `  ${key}  ${JSON.stringify(rows)}`),
+    ...gapLines(one.gaps, one.unreadable),
+  ]
+}

@@ -1,0 +1,181 @@
+import { createStoreDigest } from '../../state-stores/digest.js'
+import type { StoreDigest } from '../../state-stores/digest.js'
+import type { KeyValueStore } from '../../state-stores/key-value-store.js'
+import { blockCodec } from '../journal/block-codec.js'
+import type { BlockCodec } from '../journal/block-codec.js'
+import type { JournalEntry } from '../journal/entry.js'
+import { readableRecords } from '../journal/readable-records.js'
+import type { DecodedRecord } from '../journal/readable-records.js'
+import type { LogRecord, TopicPartition } from '../log/log.js'
+import type { Processor } from '../processor.js'
+import { Folder } from '../task/folder.js'
+import type { Folded } from '../task/folder.js'
+import { freeze } from '../task/freeze.js'
+import { RowStore } from '../task/row-store.js'
+import { foldSegment, segmentsOf } from '../task/segment.js'
+import type { Gap, JournalReader, Snapshot } from './journal-source.js'
+
+export interface JournalFoldOptions {
+  readonly reader: JournalReader
+  readonly processor: Processor
+  readonly journal: TopicPartition
+  /** Empty; holds the folded rows afterwards. */
+  readonly store: KeyValueStore
+  /** Where to begin; default: an empty state at the journal's start. */
+  readonly snapshot?: Snapshot | undefined
+  /** The records to fold in place of those read: others are left out, or stand for them. */
+  readonly rewrite?: ((record: DecodedRecord) => DecodedRecord) | undefined
+  /** What each entry did, and why. */
+  readonly onFolded?: ((folded: Folded) => void) | undefined
+  /** After each batch read. */
+  readonly onProgress?: ((offset: number) => void) | undefined
+  readonly rowCacheBytes?: number
+}
+
+/** Rows held in memory before they are written: bounds memory, and writes a key that changes often once. */
+const MAX_DIRTY_ROWS = 20_000
+const SEGMENT_ENTRIES = 1000
+const READ_BYTES = 1024 * 1024
+const ROW_CACHE_BYTES = 16 * 1024 * 1024
+
+/**
+ * Folds a journal partition forward, as its task did, and stops wherever it is asked to. It writes nothing but its own
+ * store: outputs, sends, effects and answers are dropped. What the journal lacks is in `gaps`, what it holds that is no
+ * block in `unreadable`.
+ */
+export class JournalFold {
+  readonly rows: RowStore
+  readonly folder: Folder
+  readonly codec: BlockCodec
+  readonly gaps: Gap[] = []
+  readonly unreadable: Error[] = []
+  readonly digest: StoreDigest
+  readonly #options: JournalFoldOptions
+  #read: LogRecord[] = []
+  #offset: number
+  #entries = 0
+
+  private constructor(options: JournalFoldOptions) {
+    const { processor, journal, snapshot } = options
+    this.#options = options
+    this.rows = new RowStore(options.store, processor.tables, options.rowCacheBytes ?? ROW_CACHE_BYTES)
+    this.digest = snapshot?.digest ?? createStoreDigest()
+    this.codec = blockCodec(processor.events)
+    this.#offset = snapshot?.offset ?? 0
+    this.folder = new Folder(
+      {
+        processor,
+        partition: journal.partition,
+        journal: journal.topic,
+        rows: this.rows,
+        codec: this.codec,
+        onConsequence: () => undefined,
+        onCount: () => undefined,
+        onFolded: options.onFolded,
+      },
+      { ...(snapshot?.state ?? { time: 0, epoch: 0, foldVersion: processor.foldVersion, settings: null }) },
+    )
+  }
+
+  static async open(options: JournalFoldOptions): Promise<JournalFold> {
+    const { snapshot, store } = options
+    const fold = new JournalFold(options)
+    if (snapshot !== undefined) {
+      await snapshot.fill(store)
+      await fold.rows.loadResident()
+    }
+    return fold
+  }
+
+  get partition(): number {
+    return this.#options.journal.partition
+  }
+  get processor(): Processor {
+    return this.#options.processor
+  }
+  /** Journal offset that the rows stand for. */
+  get offset(): number {
+    return this.#offset
+  }
+  /** Entries folded. */
+  get entries(): number {
+    return this.#entries
+  }
+
+  /** Folds all records before `to`; rows and digest then stand for it. Never goes back. */
+  async foldTo(to: number): Promise<void> {
+    while (this.#offset < to) {
+      const records = await this.#next(to)
+      const { rewrite } = this.#options
+      const wanted = rewrite === undefined ? records : rewritten(records, rewrite)
+      for (const { items } of segmentsOf(this.folder, wanted, SEGMENT_ENTRIES)) {
+        await foldSegment(this.rows, this.folder, items)
+        this.#entries += items.length
+        if (this.rows.dirtyRows >= MAX_DIRTY_ROWS) await this.#write()
+      }
+      this.#options.onProgress?.(this.#offset)
+    }
+    await this.#write()
+  }
+
+  /** Leaves out what lies before `offset`, without a gap: it is known to change nothing. */
+  skipTo(offset: number): void {
+    if (offset <= this.#offset) return
+    this.#offset = offset
+    this.#read = this.#read.filter((record) => record.offset >= offset)
+  }
+
+  /** Entries of the record at exactly this offset; undefined where there is none. */
+  async recordAt(offset: number): Promise<readonly JournalEntry[] | undefined> {
+    const { reader, journal } = this.#options
+    const [record] = (await reader.read(journal, offset, { maxRecords: 1 })).records
+    if (record?.offset !== offset) return undefined
+    return [...readableRecords(this.codec, journal, [record], () => undefined)][0]?.entries
+  }
+
+  /** The next records before `to`; the offset is then behind them. */
+  async #next(to: number): Promise<Iterable<DecodedRecord>> {
+    const { reader, journal } = this.#options
+    if (this.#read.length === 0) {
+      const { start, end } = await reader.offsets(journal)
+      this.#lacks(Math.min(start, to))
+      if (this.#offset >= Math.min(end, to)) {
+        this.#lacks(to)
+        return []
+      }
+      const batch = await reader.read(journal, this.#offset, { maxBytes: READ_BYTES })
+      this.#read = [...batch.records]
+      if (this.#read.length === 0) this.#lacks(Math.min(batch.next, to))
+    }
+    const records: LogRecord[] = []
+    for (const record of this.#read) {
+      if (record.offset >= to) break
+      this.#lacks(record.offset)
+      this.#offset = record.offset + 1
+      records.push(record)
+    }
+    this.#read.splice(0, records.length)
+    if (records.length === 0 && this.#read.length > 0) this.#lacks(to)
+    return readableRecords(this.codec, journal, records, (error) => this.unreadable.push(error))
+  }
+
+  /** Notes that records before `offset` are not there. */
+  #lacks(offset: number): void {
+    if (offset <= this.#offset) return
+    this.gaps.push({ ...this.#options.journal, from: this.#offset, to: offset })
+    this.#offset = offset
+  }
+
+  async #write(): Promise<void> {
+    const { operations } = freeze(this.rows.tables, this.digest)
+    if (operations.length > 0) await this.#options.store.write(operations)
+    this.rows.finishCommit()
+  }
+}
+
+function* rewritten(
+  records: Iterable<DecodedRecord>,
+  rewrite: (record: DecodedRecord) => DecodedRecord,
+): Generator<DecodedRecord> {
+  for (const record of records) yield rewrite(record)
+}

@@ -1,0 +1,42 @@
+import type { StoreDigest } from '../../state-stores/digest.js'
+import type { KeyValueStore } from '../../state-stores/key-value-store.js'
+import type { Log, TopicPartition } from '../log/log.js'
+import type { FoldState } from '../task/folder.js'
+
+/** The reading half of the log port: an embedded log, Kafka, a running instance's API, or an archive. */
+export type JournalReader = Pick<Log, 'topic' | 'offsets' | 'offsetForTime' | 'read'>
+
+/** A point from which a journal can be folded on without what lies before it. */
+export interface Snapshot {
+  readonly offset: number
+  readonly state: FoldState
+  readonly digest: StoreDigest
+  /** Puts the rows into an empty store. */
+  fill(store: KeyValueStore): Promise<void>
+}
+
+/** Where audits read journals. Everything besides `reader` only makes them faster. */
+export interface JournalSource {
+  readonly reader: JournalReader
+  /** The newest snapshot at or before the offset. */
+  snapshotBefore?(journal: TopicPartition, offset: number): Promise<Snapshot | undefined>
+  /**
+   * Parts of the journal, in order, with what is known of each without folding it: whether one of these rows (store keys)
+   * may change in it, and the least time of an entry in it (its own, or when it was due).
+   */
+  parts?(journal: TopicPartition, rowKeys: readonly string[]): Promise<readonly JournalPart[]>
+}
+
+export interface JournalPart {
+  readonly from: number
+  /** Exclusive. */
+  readonly to: number
+  readonly changes: boolean
+  readonly leastTime: number
+}
+
+/** Records of a journal that are not there: from `from` to `to`, exclusive. */
+export interface Gap extends TopicPartition {
+  readonly from: number
+  readonly to: number
+}

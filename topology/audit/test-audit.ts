@@ -1,0 +1,38 @@
+import type { Test } from 'tap'
+import { memoryProvider } from '../../state-stores/memory/provider.js'
+import { countingProcessor } from '../counting-processor.js'
+import { TopologyTestDriver } from '../test-driver.js'
+import type { TestDriverOptions } from '../test-driver.js'
+import type { Audit } from './audit.js'
+import type { JournalSource } from './journal-source.js'
+
+/** An audit of the counting processor's journals in a driver, started; for tests. */
+export async function auditedDriver(
+  t: Test,
+  options: Partial<TestDriverOptions> = {},
+): Promise<{ readonly driver: TopologyTestDriver; readonly audit: Audit; send(...values: string[]): Promise<void> }> {
+  const driver = new TopologyTestDriver({ processors: [countingProcessor], partitions: 1, ...options })
+  await driver.start()
+  t.teardown(() => driver.stop())
+  return {
+    driver,
+    audit: auditOf(driver),
+    send: (...values) =>
+      driver.pipe(
+        'count-me',
+        values.map((value) => ({ key: null, value: Buffer.from(value) })),
+      ),
+  }
+}
+
+/** An audit of what the driver's log holds, or of another source of the same journals. */
+export function auditOf(driver: TopologyTestDriver, source: JournalSource = { reader: driver.log }): Audit {
+  const stores = memoryProvider()
+  let opened = 0
+  return {
+    source,
+    applicationId: 'test',
+    processors: [countingProcessor],
+    openStore: () => stores.open(`store-${++opened}`),
+  }
+}
