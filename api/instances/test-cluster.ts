@@ -65,6 +65,7 @@ export async function testCluster(
     const settings = settingsWith({ applicationId: 'test' })
     const application = new Application({
       applicationId: 'test',
+      auditToken: '',
       instance: name,
       processors: processors({ settings, dmiHealthCheck: allUp }),
       log,

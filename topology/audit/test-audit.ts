@@ -6,11 +6,15 @@ import type { TestDriverOptions } from '../test-driver.js'
 import type { Audit } from './audit.js'
 import type { JournalSource } from './journal-source.js'
 
+export interface AuditedDriver {
+  readonly driver: TopologyTestDriver
+  readonly audit: Audit
+  /** Values of the input topic: `key:mode`. */
+  readonly send: (...values: string[]) => Promise<void>
+}
+
 /** An audit of the counting processor's journals in a driver, started; for tests. */
-export async function auditedDriver(
-  t: Test,
-  options: Partial<TestDriverOptions> = {},
-): Promise<{ readonly driver: TopologyTestDriver; readonly audit: Audit; send(...values: string[]): Promise<void> }> {
+export async function auditedDriver(t: Test, options: Partial<TestDriverOptions> = {}): Promise<AuditedDriver> {
   const driver = new TopologyTestDriver({ processors: [countingProcessor], partitions: 1, ...options })
   await driver.start()
   t.teardown(() => driver.stop())
