@@ -65,7 +65,6 @@ export async function testCluster(
     const settings = settingsWith({ applicationId: 'test' })
     const application = new Application({
       applicationId: 'test',
-      auditToken: '',
       instance: name,
       processors: processors({ settings, dmiHealthCheck: allUp }),
       log,
@@ -100,6 +99,7 @@ export async function testCluster(
       ncmpBasePath: '/ncmp',
       ncmpInventoryBasePath: '/ncmpInventory',
       applicationId: 'test',
+      auditToken: '',
       decodeRecord: () => undefined,
       metrics: { contentType: 'text/plain', metrics: () => Promise.resolve('') },
     })
