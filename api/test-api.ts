@@ -20,7 +20,7 @@ export async function testApi(
   t: { teardown(close: () => Promise<void>): void },
   options: Partial<ServerOptions> & { readonly processors?: readonly Processor[]; readonly partitions?: number } = {},
 ): Promise<TestApi> {
-  const { processors = [], partitions = 3, ...rest } = options
+  const { processors, partitions, ...rest } = options
   const streams = await testStreams(processors, partitions)
   const logLines: string[] = []
   const destination = new Writable({

@@ -8,6 +8,7 @@ import type {
   SearchPage,
 } from '../processors/trust-level/views.js'
 import type * as events from '../schemas/trust-level/journal-events.js'
+import { countingProcessor } from '../topology/counting-processor.js'
 import { memoryProvider } from '../state-stores/memory/provider.js'
 import { openEmbeddedLogAt } from '../topology/log/embedded/embedded-log.js'
 import type { EmbeddedLog } from '../topology/log/embedded/embedded-log.js'
@@ -41,6 +42,8 @@ export interface TestStreams extends Streams {
   commandFailure: ((event: JournalEvent) => 'outcomeOpen' | 'unavailable' | null) | null
   ingestFailure: Error | null
   ready: boolean
+  /** What answers of queries come from. */
+  copy: { readonly role: 'active' | 'standby'; readonly stalenessMs: number }
   /** Waited for in each query and command; for slow requests. */
   hold: () => Promise<void>
 }
@@ -48,7 +51,10 @@ export interface TestStreams extends Streams {
 export const TEST_TIME = Date.UTC(2026, 10, 30, 6, 26)
 const JOURNAL = 'test-trust-level-journal'
 
-export async function testStreams(processors: readonly Processor[] = [], partitions = 3): Promise<TestStreams> {
+/** A domain of the name that routes ask, which takes no events. */
+const standIn: Processor = { ...(countingProcessor as unknown as Processor), name: 'trust-level', inputs: [] }
+
+export async function testStreams(processors: readonly Processor[] = [standIn], partitions = 3): Promise<TestStreams> {
   let incarnations = 0
   let offset = 0
   const log = await openEmbeddedLogAt(memoryProvider(), 'log', {
@@ -78,6 +84,7 @@ export async function testStreams(processors: readonly Processor[] = [], partiti
     commandFailure: null,
     ingestFailure: null,
     ready: true,
+    copy: { role: 'active', stalenessMs: 0 },
     hold: () => Promise.resolve(),
     journal: () => ({ topic: JOURNAL, partitions }),
     query: (domain, asked, key, args, demand) =>
@@ -99,7 +106,7 @@ export async function testStreams(processors: readonly Processor[] = [], partiti
         return { ok: false, reason: streams.queryFailure, message, retryAfterMs: 1500 }
       }
       const result = answer(streams, partitions, asked.name, partition, args) as Result
-      return { ok: true, result, position: position(partition), role: 'active', stalenessMs: 0 }
+      return { ok: true, result, position: position(partition), ...streams.copy }
     },
     queryAll: (domain, asked, args, demand) =>
       Promise.all([...Array(partitions).keys()].map((p) => streams.queryPartition(domain, asked, p, args, demand))),

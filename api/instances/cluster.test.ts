@@ -50,7 +50,7 @@ t.test('any instance registers, reads and searches what others own', async (t) =
       })
     }
     const found = await instance.request({ method: 'POST', url: '/ncmp/v1/ch/id-searches', payload: {} })
-    t.same((found.json() as string[]).sort(), ids)
+    t.same(found.json<string[]>().sort(), ids)
     t.equal(String(found.headers['x-pulsefold-position']).split(',').length, cluster.partitions, 'of each partition')
     t.match((await instance.request('/ops/dmi-plugins')).json(), [{ plugin: PLUGIN, cmHandles: 60 }])
     t.equal((await instance.request('/ncmp/v1/ch/unknown')).statusCode, 404, 'a live task says so')

@@ -179,15 +179,41 @@ t.test('answers say where they come from, and requests what they demand', async 
     'x-pulsefold-role': 'active',
     'x-pulsefold-staleness-ms': '0',
   })
-  t.strictSame(streams.demands.at(-1), {
+  const { signal, ...demanded } = streams.demands.at(-1)!
+  t.ok(signal, 'ends with the caller')
+  t.strictSame(demanded, {
     minPositions: [
       { topic: 'test-trust-level-journal', partition: 0, offset: 7 },
       { topic: 'test-trust-level-journal', partition: 2, offset: 9 },
     ],
     maxStalenessMs: 500,
   })
-  for (const wrong of [{ 'x-pulsefold-min-position': 'topic/x/1' }, { 'x-pulsefold-max-staleness-ms': '-1' }]) {
-    t.equal((await server.app.inject({ url: '/ncmp/v1/ch/ch-1', headers: wrong })).statusCode, 400)
+  const wrong: readonly (readonly [name: string, value: string, details: RegExp])[] = [
+    ['min-position', 'topic/x/1', /"topic\/x\/1" is not topic\/partition\/offset/],
+    ['min-position', 'test-trust-level-journal/0/7,', /"" is not topic/],
+    ['min-position', 'dmi-device-heartbeat/0/7', /is in no journal; these are: test-trust-level-journal/],
+    ['min-position', 'test-trust-level-journal/3/7', /is in none of the 3 partitions/],
+    ['max-staleness-ms', '-1', /is not a number of ms/],
+  ]
+  for (const [name, value, details] of wrong) {
+    const refused = await server.app.inject({ url: '/ncmp/v1/ch/ch-1', headers: { [`x-pulsefold-${name}`]: value } })
+    t.match([refused.statusCode, refused.json()], [400, { details }], value)
+  }
+})
+
+t.test('HT-06 a standby answers for what it knows, and never says that something does not exist', async (t) => {
+  const { server, streams } = await apiWith(t, { ...chOne, alternateId: '/area=1' })
+  streams.copy = { role: 'standby', stalenessMs: 700.2 }
+  for (const path of ['ch-1', encodeURIComponent('/area=1/cell=2')]) {
+    t.match(await server.app.inject(`/ncmp/v1/ch/${path}`), {
+      statusCode: 200,
+      headers: { 'x-pulsefold-role': 'standby', 'x-pulsefold-staleness-ms': '701' },
+    })
+  }
+  for (const path of ['v1/ch/unknown', 'v1/ch/unknown/state', 'v1/ch/unknown/properties', 'v2/ch/%2Farea=2']) {
+    const answer = await server.app.inject(`/ncmp/${path}`)
+    t.match(answer, { statusCode: 503, headers: { 'retry-after': '1' } }, path)
+    t.match(answer.json(), { details: 'the state asked for is moving between instances' })
   }
 })
 

@@ -1,9 +1,11 @@
 import type { CmHandleLookUp } from '../../processors/trust-level/views.js'
+import type { Query } from '../../topology/processor.js'
 import type { Demand, Provenance } from '../../topology/streams.js'
 import { TRUST_LEVEL } from '../trust-level-queries.js'
 import type { Api } from '../api.js'
 import { ApiError } from '../errors.js'
-import { answered } from '../positions.js'
+import { queryError } from '../http-status.js'
+import { answered, worstOf } from '../positions.js'
 import { shown } from './json-values.js'
 import { alternateIdFault, cmHandleIdFault } from '../../schemas/trust-level/references.js'
 import { isoTime } from './shapes.js'
@@ -12,15 +14,17 @@ export type FoundCmHandle = Extract<CmHandleLookUp, { found: true }> & { readonl
 
 /** Longest reference: an alternate id's length. */
 const REFERENCE_LIMIT = 2048
+const RETRY_AFTER_MS = 1000
 
-/** By id, else by exactly this alternate id. Errors: CM_HANDLE_NOT_FOUND, PATH_TOO_LONG. (trust levels, section 1.2) */
+/** By id, else by exactly this alternate id. Errors: CM_HANDLE_NOT_FOUND, NOT_OWNED, PATH_TOO_LONG. (trust levels, section 1.2) */
 export async function findByReference(api: Api, reference: string, demand: Demand): Promise<FoundCmHandle> {
   checkLength(reference)
-  const byId = await lookUpId(api, reference, demand)
-  if (byId?.found === true) return byId
-  const byAlternateId = await lookUpAlternateId(api, reference, demand)
-  if (byAlternateId !== null) return byAlternateId
-  throw notFound(reference, byId?.pendingSince ?? null)
+  const lookUps = new LookUps(api, demand)
+  const byId = await lookUps.id(reference)
+  if (byId?.found === true) return lookUps.found(byId)
+  const byAlternateId = await lookUps.alternateId(reference)
+  if (byAlternateId !== null) return lookUps.found(byAlternateId)
+  throw lookUps.notFound(reference, byId)
 }
 
 /**
@@ -29,13 +33,14 @@ export async function findByReference(api: Api, reference: string, demand: Deman
  */
 export async function findByLongestAlternateId(api: Api, reference: string, demand: Demand): Promise<FoundCmHandle> {
   checkLength(reference)
+  const lookUps = new LookUps(api, demand)
   for (const candidate of prefixesOf(reference)) {
-    const found = await lookUpAlternateId(api, candidate, demand)
-    if (found !== null) return found
+    const found = await lookUps.alternateId(candidate)
+    if (found !== null) return lookUps.found(found)
   }
-  const byId = await lookUpId(api, reference, demand)
-  if (byId?.found === true) return byId
-  throw notFound(reference, byId?.pendingSince ?? null)
+  const byId = await lookUps.id(reference)
+  if (byId?.found === true) return lookUps.found(byId)
+  throw lookUps.notFound(reference, byId)
 }
 
 /** The refusal of a reference that leads to no handle. */
@@ -51,23 +56,55 @@ function checkLength(reference: string): void {
   throw new ApiError('PATH_TOO_LONG', `a reference has at most ${REFERENCE_LIMIT} characters`)
 }
 
+type Found = Extract<CmHandleLookUp, { found: true }> & { readonly position: Provenance['position'] }
 type NotFound = Extract<CmHandleLookUp, { found: false }>
 
-async function lookUpId(api: Api, cmHandle: string, demand: Demand): Promise<FoundCmHandle | NotFound | null> {
-  if (cmHandleIdFault(cmHandle) !== null) return null
-  const answer = answered(await api.streams.query(TRUST_LEVEL, api.queries.cmHandle, cmHandle, { cmHandle }, demand))
-  return answer.result.found ? { ...answer.result, provenance: answer } : answer.result
-}
+/** The questions that one reference takes. An answer is as old as the oldest of what it rests on. */
+class LookUps {
+  readonly #api: Api
+  readonly #demand: Demand
+  readonly #provenances: Provenance[] = []
 
-/** The alternate id's home only says who may have it: the handle's own row decides. */
-async function lookUpAlternateId(api: Api, alternateId: string, demand: Demand): Promise<FoundCmHandle | null> {
-  if (alternateId === '' || alternateIdFault(alternateId) !== null) return null
-  const holder = answered(
-    await api.streams.query(TRUST_LEVEL, api.queries.alternateId, alternateId, { alternateId }, demand),
-  ).result.cmHandle
-  if (holder === null) return null
-  const found = await lookUpId(api, holder, demand)
-  return found?.found === true && found.handle.alternateId === alternateId ? found : null
+  constructor(api: Api, demand: Demand) {
+    this.#api = api
+    this.#demand = demand
+  }
+
+  async id(cmHandle: string): Promise<Found | NotFound | null> {
+    if (cmHandleIdFault(cmHandle) !== null) return null
+    const { result, position } = await this.#ask(this.#api.queries.cmHandle, cmHandle, { cmHandle })
+    return result.found ? { ...result, position } : result
+  }
+
+  /** The alternate id's home only says who may have it: the handle's own row decides. */
+  async alternateId(alternateId: string): Promise<Found | null> {
+    if (alternateId === '' || alternateIdFault(alternateId) !== null) return null
+    const { cmHandle } = (await this.#ask(this.#api.queries.alternateId, alternateId, { alternateId })).result
+    const found = cmHandle === null ? null : await this.id(cmHandle)
+    return found?.found === true && found.handle.alternateId === alternateId ? found : null
+  }
+
+  found({ position, ...found }: Found): FoundCmHandle {
+    return { ...found, provenance: { position, ...worstOf(this.#provenances) } }
+  }
+
+  /** Only live tasks know that there is no such handle: a standby may not have heard of it yet. */
+  notFound(reference: string, byId: NotFound | null | undefined): ApiError {
+    const { role, stalenessMs } = worstOf(this.#provenances)
+    if (role === 'active') return notFound(reference, byId?.pendingSince ?? null)
+    const why = `${shown(reference, 300)} is not found in a copy that is ${Math.ceil(stalenessMs)} ms old`
+    return queryError('notOwned', why, RETRY_AFTER_MS)
+  }
+
+  async #ask<Arguments, Result>(
+    query: Query<Arguments, Result>,
+    key: string,
+    args: Arguments,
+  ): Promise<Provenance & { readonly result: Result }> {
+    const answer = answered(await this.#api.streams.query(TRUST_LEVEL, query, key, args, this.#demand))
+    this.#provenances.push(answer)
+    return answer
+  }
 }
 
 /** The whole reference, then without "#" and what follows, then shorter by a segment each. */

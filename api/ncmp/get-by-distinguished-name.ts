@@ -33,7 +33,7 @@ export function registerGetByDistinguishedName(app: FastifyInstance, api: Api): 
       if (distinguishedName === undefined || distinguishedName === '') {
         throw new ApiError('PARAMETER_INVALID', 'distinguishedName is required')
       }
-      const found = await findByLongestAlternateId(api, distinguishedName, demandOf(request))
+      const found = await findByLongestAlternateId(api, distinguishedName, demandOf(api, request, reply))
       tellProvenance(reply, [found.provenance])
       return restOutputCmHandle(found.handle, outputDmiProperties === 'true')
     },

@@ -32,7 +32,7 @@ export function registerGetCmHandle(app: FastifyInstance, api: Api): void {
         },
       },
       async (request, reply) => {
-        const found = await findByLongestAlternateId(api, request.params.reference, demandOf(request))
+        const found = await findByLongestAlternateId(api, request.params.reference, demandOf(api, request, reply))
         tellProvenance(reply, [found.provenance])
         return { ...shape(found.handle), ...evidenceOf(found, request.query.evidence) }
       },

@@ -28,7 +28,7 @@ export function registerGetProperties(app: FastifyInstance, api: Api): void {
       },
     },
     async (request, reply) => {
-      const found = await findByReference(api, request.params.reference, demandOf(request))
+      const found = await findByReference(api, request.params.reference, demandOf(api, request, reply))
       tellProvenance(reply, [found.provenance])
       return publicProperties(found.handle)
     },

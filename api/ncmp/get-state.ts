@@ -26,7 +26,7 @@ export function registerGetState(app: FastifyInstance, api: Api): void {
       },
     },
     async (request, reply) => {
-      const found = await findByReference(api, request.params.reference, demandOf(request))
+      const found = await findByReference(api, request.params.reference, demandOf(api, request, reply))
       tellProvenance(reply, [found.provenance])
       return { state: compositeState(found.handle), trustLevel: found.handle.trustLevel }
     },

@@ -1,9 +1,10 @@
 import { setImmediate } from 'node:timers/promises'
 import type { SearchArguments, SearchPage } from '../../processors/trust-level/views.js'
-import type { Demand, Provenance } from '../../topology/streams.js'
+import type { Provenance } from '../../topology/streams.js'
 import { TRUST_LEVEL } from '../trust-level-queries.js'
 import type { Api } from '../api.js'
 import { answered } from '../positions.js'
+import type { Asked } from '../positions.js'
 
 /** How far a search has come in one partition. */
 export interface PartitionProgress {
@@ -15,12 +16,13 @@ export interface PartitionProgress {
 export interface SearchWalk {
   readonly conditions: SearchArguments['conditions']
   readonly fields: SearchArguments['fields']
-  readonly demand: Demand
+  readonly demand: Asked
   /** Hits wanted in all; Infinity: every one. */
   readonly limit: number
   /** One a partition; moved on by the walk. */
   readonly progress: PartitionProgress[]
-  readonly signal: AbortSignal
+  /** Whence each part came so far; moved on by the walk. */
+  readonly provenances: Provenance[]
 }
 
 export interface SearchPart extends SearchPage, Provenance {}
@@ -30,23 +32,32 @@ const HITS_A_ROUND = { id: 120_000, alternateId: 120_000, view: 2_400 } as const
 
 /**
  * Hits in rounds over all partitions side by side, in key order in each; what matches all the time comes exactly once. The
- * first round comes from every partition not done yet, so that it tells of each where it stands. At most `api.searches` rounds
- * are at work at once, and none for a caller who has gone. Errors: those of `answered`, and the signal's reason.
+ * first round comes from every partition not done yet, so that it tells of each where it stands; later ones come from no older
+ * state, also where another copy answers. At most `api.searches` rounds are at work at once, and none for a caller who has
+ * gone. Errors: those of `answered`, and the signal's reason.
  */
-export async function* walkSearch(api: Api, walk: SearchWalk): AsyncGenerator<readonly SearchPart[]> {
+export async function* walkSearch(api: Api, { demand, ...walk }: SearchWalk): AsyncGenerator<readonly SearchPart[]> {
   let remaining = walk.limit
+  let wanted: Asked = demand
   let active = walk.progress.flatMap((progress, partition) => (progress.done ? [] : [partition]))
   while (remaining > 0 && active.length > 0) {
-    const wanted = Math.min(remaining, HITS_A_ROUND[walk.fields])
-    const quotas = active.map((partition, i) => ({ partition, quota: share(wanted, active.length, i) }))
-    const asked = remaining === walk.limit ? quotas : quotas.filter(({ quota }) => quota > 0)
-    const parts = await api.searches.run(walk.signal, () =>
-      Promise.all(asked.map(({ partition, quota }) => askPartition(api, walk, partition, quota))),
+    const hits = Math.min(remaining, HITS_A_ROUND[walk.fields])
+    const quotas = active.map((partition, i) => ({ partition, quota: share(hits, active.length, i) }))
+    const isFirst = wanted === demand
+    const asked = isFirst ? quotas : quotas.filter(({ quota }) => quota > 0)
+    const round = { ...walk, demand: wanted }
+    const parts = await api.searches.run(demand.signal, () =>
+      Promise.all(asked.map(({ partition, quota }) => askPartition(api, round, partition, quota))),
     )
+    walk.provenances.push(...parts.map(({ position, role, stalenessMs }) => ({ position, role, stalenessMs })))
+    if (isFirst) {
+      const minPositions = [...(demand.minPositions ?? []), ...parts.map(({ position }) => position)]
+      wanted = { ...demand, minPositions }
+    }
     remaining -= parts.reduce((sum, part) => sum + part.texts.length + part.views.length, 0)
     yield parts
     await setImmediate()
-    walk.signal.throwIfAborted()
+    demand.signal.throwIfAborted()
     active = active.filter((partition) => walk.progress[partition]?.done === false)
   }
 }

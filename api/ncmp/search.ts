@@ -1,11 +1,9 @@
 import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { CmHandleView, Condition, SearchArguments } from '../../processors/trust-level/views.js'
-import type { Provenance } from '../../topology/streams.js'
 import { TRUST_LEVEL } from '../trust-level-queries.js'
 import type { Api } from '../api.js'
-import { clientGone } from '../client-gone.js'
-import { demandOf, tellProvenance } from '../positions.js'
+import { demandOf, tellProvenance, worstOf } from '../positions.js'
 import { decodeCursor, encodeCursor, minPositions, nextLink, parseLimit } from './paging.js'
 import type { Cursor, CursorContext } from './paging.js'
 import { walkSearch } from './search-walk.js'
@@ -17,6 +15,8 @@ export interface PagingQuery {
 }
 
 interface Search extends SearchWalk {
+  /** Partitions asked in the first round. */
+  readonly firstParts: number
   readonly cursorContext: CursorContext
   readonly minOffsets: readonly number[] | null
 }
@@ -32,16 +32,14 @@ export async function answerTexts(
   const search = startSearch(api, request, reply, conditions, fields)
   const seen = new Set<string>()
   const pieces: string[] = []
-  let first: readonly SearchPart[] | undefined
   for await (const parts of walkSearch(api, search)) {
-    first ??= parts
     for (const part of parts) {
       // Ids are unique; an alternate id may be the id of a handle without one, and the answer is a set.
       const texts = fields === 'id' ? part.texts : part.texts.filter((text) => !seen.has(text) && seen.add(text))
       if (texts.length > 0) pieces.push(JSON.stringify(texts).slice(1, -1))
     }
   }
-  tellPage(request, reply, search, first ?? [])
+  tellPage(request, reply, search)
   return json(reply).send(`[${pieces.join(',')}]`)
 }
 
@@ -64,7 +62,7 @@ export async function answerViews(
   }
   const whole: string[] = []
   for await (const piece of pieces) whole.push(piece)
-  tellPage(request, reply, search, firstParts)
+  tellPage(request, reply, search)
   return json(reply).send(whole.join(''))
 }
 
@@ -81,7 +79,10 @@ function startSearch(
   const search = JSON.stringify([conditions, fields, request.routeOptions.url])
   const cursorContext = { partitions, search, now: api.clock.now() }
   const cursor = query.after === undefined ? null : decodeCursor(query.after, cursorContext)
-  const demand = demandOf(request)
+  const demand = demandOf(api, request, reply)
+  const progress =
+    cursor?.progress.map((known) => ({ ...known })) ??
+    Array.from({ length: partitions }, () => ({ after: null, done: false }))
   return {
     conditions,
     fields,
@@ -90,20 +91,27 @@ function startSearch(
       cursor === null
         ? demand
         : { ...demand, minPositions: [...minPositions(cursor, topic), ...(demand.minPositions ?? [])] },
-    progress:
-      cursor?.progress.map((progress) => ({ ...progress })) ??
-      Array.from({ length: partitions }, () => ({ after: null, done: false })),
+    progress,
+    firstParts: progress.filter(({ done }) => !done).length,
+    provenances: [],
     minOffsets: cursor?.minOffsets ?? null,
-    signal: clientGone(reply),
     cursorContext,
   }
 }
 
-/** The answer's positions, and where the next page is, if there is one. */
-function tellPage(request: FastifyRequest, reply: FastifyReply, search: Search, first: readonly Provenance[]): void {
-  tellProvenance(reply, first)
+/**
+ * The answer's positions, which are those of the first round; how old the oldest part of it is; and where the next page is, if
+ * there is one.
+ */
+function tellPage(request: FastifyRequest, reply: FastifyReply, search: Search): void {
+  const worst = worstOf(search.provenances)
+  const first = search.provenances.slice(0, search.firstParts)
+  tellProvenance(
+    reply,
+    first.map(({ position }) => ({ position, ...worst })),
+  )
   if (search.progress.every((progress) => progress.done)) return
-  const minOffsets = search.minOffsets ?? first.map((part) => part.position.offset)
+  const minOffsets = search.minOffsets ?? first.map(({ position }) => position.offset)
   const cursor: Cursor = { progress: search.progress, minOffsets }
   void reply.header('link', nextLink(request, encodeCursor(cursor, search.cursorContext)))
 }

@@ -30,7 +30,7 @@ export function registerDmiPlugins(app: FastifyInstance, api: Api): void {
       },
     },
     async (request, reply) => {
-      const results = await api.streams.queryAll(TRUST_LEVEL, api.queries.dmiPlugins, {}, demandOf(request))
+      const results = await api.streams.queryAll(TRUST_LEVEL, api.queries.dmiPlugins, {}, demandOf(api, request, reply))
       const pages = results.map(answered)
       tellProvenance(reply, pages)
       const cmHandles = new Map<string, number>()

@@ -79,10 +79,11 @@ async function claimOnce(api: Api, act: Act, claims: readonly Claim[], attempt: 
  */
 async function isHeld(api: Api, { alternateId, cmHandle: claimant }: Claim): Promise<boolean> {
   const { streams, queries } = api
-  const home = await streams.query(TRUST_LEVEL, queries.alternateId, alternateId, { alternateId })
+  const now = { role: 'active' } as const
+  const home = await streams.query(TRUST_LEVEL, queries.alternateId, alternateId, { alternateId }, now)
   if (!home.ok) return true
   const cmHandle = home.result.cmHandle
   if (cmHandle === null || cmHandle === claimant) return false
-  const row = await streams.query(TRUST_LEVEL, queries.cmHandle, cmHandle, { cmHandle })
+  const row = await streams.query(TRUST_LEVEL, queries.cmHandle, cmHandle, { cmHandle }, now)
   return !row.ok || (row.result.found && row.result.handle.alternateId === alternateId)
 }
