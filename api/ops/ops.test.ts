@@ -67,6 +67,23 @@ t.test('plugins of all partitions, with their handles counted over all', async (
   ])
 })
 
+t.test('JSON of a record keeps all its digits', async (t) => {
+  const { server, streams } = await testApi(t)
+  const spec = { partitions: 1, cleanup: 'delete', retentionMs: -1, retentionBytes: -1 } as const
+  await streams.log.createTopics([{ ...spec, name: 'events', timestampType: 'CreateTime' }])
+  const values = [
+    '{"id":9007199254740993,"ratio":0.10000000000000000001}',
+    ' [18446744073709551615]',
+    '12345678901234567890',
+  ]
+  const records = values.map((value) => ({ key: null, value: Buffer.from(value) }))
+  await streams.log.append('events', 0, records)
+  const answer = await server.app.inject('/ops/topics/events/records')
+  t.match(answer.headers['content-type'], /^application\/json/)
+  t.equal(answer.json<{ records: unknown[] }>().records.length, 3)
+  for (const value of values) t.ok(answer.body.includes(value), value)
+})
+
 t.test('records of a topic, of one partition and of all', async (t) => {
   const { server, streams } = await testApi(t, {
     decodeRecord: (topic, record) => (topic === 'journal' ? { decoded: record.offset } : undefined),

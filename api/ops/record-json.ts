@@ -2,44 +2,46 @@ import type { LogRecord } from '../../topology/log/log.js'
 
 type Text = string | null
 
-/** A record as clients see it. `encoding` is there when key, value or a header had to be base64. */
-export interface RecordJson {
+/** A record as clients see it, but for its value. `encoding` is there when key, value or a header had to be base64. */
+interface RecordJson {
   readonly partition: number
   readonly offset: number
   /** ms since 1970. */
   readonly timestamp: number
   readonly key: Text
   readonly headers: Readonly<Record<string, string | readonly string[]>>
-  readonly value: unknown
   readonly encoding?: 'base64'
 }
 
-/** All bytes as base64: nothing is lost, a mirror can use it. */
-export function base64Record(partition: number, record: LogRecord): RecordJson {
+/** The record as JSON text, all bytes as base64: nothing is lost, a mirror can use it. */
+export function base64Record(partition: number, record: LogRecord): string {
   const base64 = (bytes: Buffer): string => bytes.toString('base64')
-  return {
+  const json: RecordJson = {
     ...identity(partition, record),
     key: record.key === null ? null : base64(record.key),
     headers: headersOf(record, base64),
-    value: record.value === null ? null : base64(record.value),
     encoding: 'base64',
   }
+  return withValue(json, JSON.stringify(record.value === null ? null : base64(record.value)))
 }
 
-/** For reading: value by `decode` where it knows the topic, else JSON, else text, else base64; keys and headers as text. */
-export function readableRecord(
-  partition: number,
-  record: LogRecord,
-  decode: (record: LogRecord) => unknown,
-): RecordJson {
+/**
+ * The record as JSON text, for reading: its value by `decode` where it knows the topic, else the JSON that it is, with all its
+ * digits, else as text, else base64; keys and headers as text.
+ */
+export function readableRecord(partition: number, record: LogRecord, decode: (record: LogRecord) => unknown): string {
   const { value, isBase64 } = readableValue(record, decode)
-  return {
+  const json: RecordJson = {
     ...identity(partition, record),
     key: record.key === null ? null : record.key.toString('utf8'),
     headers: headersOf(record, (bytes) => bytes.toString('utf8')),
-    value,
     ...(isBase64 && { encoding: 'base64' as const }),
   }
+  return withValue(json, value)
+}
+
+function withValue(record: RecordJson, value: string): string {
+  return `${JSON.stringify(record).slice(0, -1)},"value":${value}}`
 }
 
 function identity(
@@ -49,16 +51,17 @@ function identity(
   return { partition, offset: record.offset, timestamp: record.timestamp }
 }
 
+/** As JSON text. */
 function readableValue(
   record: LogRecord,
   decode: (record: LogRecord) => unknown,
-): { readonly value: unknown; readonly isBase64: boolean } {
-  if (record.value === null) return { value: null, isBase64: false }
+): { readonly value: string; readonly isBase64: boolean } {
+  if (record.value === null) return { value: 'null', isBase64: false }
   const decoded = decode(record)
-  if (decoded !== undefined) return { value: decoded, isBase64: false }
+  if (decoded !== undefined) return { value: JSON.stringify(decoded), isBase64: false }
   const text = utf8Text(record.value)
-  if (text === undefined) return { value: record.value.toString('base64'), isBase64: true }
-  return { value: jsonOr(text), isBase64: false }
+  if (text === undefined) return { value: JSON.stringify(record.value.toString('base64')), isBase64: true }
+  return { value: isJson(text) ? text : JSON.stringify(text), isBase64: false }
 }
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
@@ -72,13 +75,14 @@ function utf8Text(bytes: Buffer): string | undefined {
   }
 }
 
-/** Objects and lists as JSON; anything else stays the text that it is. */
-function jsonOr(text: string): unknown {
-  if (!/^\s*[[{]/.test(text)) return text
+/** An object or a list: anything else is text. */
+function isJson(text: string): boolean {
+  if (!/^\s*[[{]/.test(text)) return false
   try {
-    return JSON.parse(text)
+    JSON.parse(text)
+    return true
   } catch {
-    return text
+    return false
   }
 }
 

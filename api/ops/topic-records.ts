@@ -47,7 +47,7 @@ export function registerTopicRecords(app: FastifyInstance, api: Api): void {
         },
       },
     },
-    async (request) => {
+    async (request, reply) => {
       const { topic } = request.params
       const { limit, encoding } = request.query
       const batches = await readBatches(api.streams.log, topic, request.query)
@@ -56,7 +56,8 @@ export function registerTopicRecords(app: FastifyInstance, api: Api): void {
       const records = merged.map(({ partition, record }) =>
         encoding === 'base64' ? base64Record(partition, record) : readableRecord(partition, record, decode),
       )
-      return { topic, records, next }
+      void reply.type('application/json; charset=utf-8')
+      return `{"topic":${JSON.stringify(topic)},"records":[${records.join(',')}],"next":${JSON.stringify(next)}}`
     },
   )
 }
