@@ -17,6 +17,7 @@ import type { LocalCommandResult } from './cluster/instance-call.js'
 import type { LocalStreams } from './cluster/local-streams.js'
 import type { HeldStore } from './cluster/member-data.js'
 import { LogError } from './log/errors.js'
+import { LogWrites } from './log-writes.js'
 import type { GroupMember, Log, RecordBatch, TopicPartition, TopicSpec } from './log/log.js'
 import { names } from './names.js'
 import type { EngineObserver } from './observer.js'
@@ -89,6 +90,7 @@ export class Application implements Streams, LocalStreams {
   readonly #domains = new Map<string, Domain>()
   readonly #journals = new Map<string, Domain>()
   readonly #routes = new Map<string, Route & { readonly partitions: number }>()
+  readonly #writes: LogWrites
   readonly #commands: PendingCommands
   readonly #topicWriters: TopicWriters
   /** Where assigned inputs ended when they were: before that is read the application is not ready. */
@@ -103,8 +105,10 @@ export class Application implements Streams, LocalStreams {
   readonly #begun = new Set<string>()
 
   constructor(options: ApplicationOptions) {
-    this.#options = options
-    const { applicationId, processors, log, clock, partitions, instance, observer } = options
+    this.#writes = new LogWrites()
+    const log = this.#writes.watched(options.log)
+    this.#options = { ...options, log }
+    const { applicationId, processors, clock, partitions, instance, observer } = options
     this.#commands = pendingCommands(clock)
     this.#topicWriters = topicWriters(log, clock, (topic, error) => observer.onError(`append to ${topic}`, error))
     for (const processor of processors) {
@@ -335,6 +339,8 @@ export class Application implements Streams, LocalStreams {
     const reasons: string[] = []
     if (this.#isStopping) reasons.push('the service is stopping')
     if (!this.#hasAssignment) reasons.push('no partitions are assigned yet')
+    else if (this.#member?.isCurrent !== true) reasons.push('the group has not heard of this instance for a session')
+    if (this.#writes.trouble !== '') reasons.push(`the log refuses what is written: ${this.#writes.trouble}`)
     else if (this.#member?.isCurrent === false)
       reasons.push('the brokers have not answered within the session time-out')
     for (const { processor, tasks } of this.#domains.values()) {

@@ -1,18 +1,19 @@
 import t from 'tap'
 import { silentLogger } from '../../common/logger.js'
+import { manualClock } from '../../common/manual-clock.js'
 import type { Logger } from '../../common/logger.js'
 import { createMetrics } from '../../common/metrics.js'
 import { engineObserver } from './engine-observer.js'
 
 /** What the calls leave in metrics and log. */
-async function observed(call: (observer: ReturnType<typeof engineObserver>) => void) {
+async function observed(call: (observer: ReturnType<typeof engineObserver>) => void, clock = manualClock()) {
   const metrics = createMetrics({ processMetrics: false })
   const lines: string[] = []
   const note = (level: string) => (fields: object, message?: string) => {
     lines.push(`${level}: ${message ?? ''} ${JSON.stringify(fields)}`)
   }
   const logger: Logger = Object.assign(silentLogger(), { info: note('info'), warn: note('warn'), error: note('error') })
-  call(engineObserver(metrics, logger))
+  call(engineObserver(metrics, logger, clock))
   return { text: await metrics.text(), lines }
 }
 
@@ -110,5 +111,29 @@ t.test('troubles are counted and logged', async (t) => {
   t.same(
     lines.map((line) => line.split(' {')[0]),
     ['warn: records were deleted before they were read', 'warn: local store set aside, to be rebuilt', 'error: failed'],
+  )
+})
+
+t.test('what goes on failing in one place is counted each time, and told every ten seconds', async (t) => {
+  const seconds = { monotonic: () => now }
+  let now = 0
+  const { text, lines } = await observed(
+    (o) => {
+      const fail = (partition: number) => o.onError(`append to journal/${partition}`, new Error('refused'))
+      for (; now < 20_000; now += 200) fail(1)
+      fail(2)
+      fail(1)
+    },
+    { ...manualClock(), ...seconds },
+  )
+  t.match(text, 'pulsefold_failures_total{where="append to journal/1"} 101')
+  t.same(
+    lines.map((line) => /"where":"([^"]*)".*?(?:"leftOut":(\d+))?}$/.exec(line)?.slice(1)),
+    [
+      ['append to journal/1', undefined],
+      ['append to journal/1', '49'],
+      ['append to journal/2', undefined],
+      ['append to journal/1', '49'],
+    ],
   )
 })

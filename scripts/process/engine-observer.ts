@@ -1,12 +1,22 @@
+import type { Clock } from '../../common/clock.js'
+import { PulsefoldError } from '../../common/errors.js'
 import type { Logger } from '../../common/logger.js'
 import type { Metrics } from '../../common/metrics.js'
 import type { EngineObserver } from '../../topology/observer.js'
 import type { TaskState } from '../../topology/task/task-state.js'
+import { throttle } from './throttle.js'
 
 const taskStates: readonly TaskState[] = ['CREATED', 'RESTORING', 'RUNNING', 'LIVE', 'CLOSED', 'FAILED']
 
-/** Tells metrics and log what happens in the engine: counters always, a line for each transition and each trouble. */
-export function engineObserver(metrics: Metrics, logger: Logger): EngineObserver {
+/** What goes on failing in one place is told so often, ms. */
+const FAILURE_LINE_MS = 10_000
+
+/**
+ * Tells metrics and log what happens in the engine: counters always, a line for each transition and each trouble. Of what goes
+ * on failing in one place with one code there is a line every 10 s, with the number of those left out.
+ */
+export function engineObserver(metrics: Metrics, logger: Logger, clock: Pick<Clock, 'monotonic'>): EngineObserver {
+  const failureLines = throttle(clock, FAILURE_LINE_MS)
   const folded = memo((domain, partition) => metrics.counter('pulsefold_folded_entries_total', { domain, partition }))
   const counted = memo((domain, counter, label) =>
     counter === 'repeated'
@@ -64,7 +74,9 @@ export function engineObserver(metrics: Metrics, logger: Logger): EngineObserver
     },
     onError(where, error) {
       metrics.counter('pulsefold_failures_total', { where }).increment()
-      logger.error({ where, err: error }, 'failed')
+      const leftOut = failureLines.pass(`${where} ${error instanceof PulsefoldError ? error.code : error.name}`)
+      if (leftOut === undefined) return
+      logger.error({ where, err: error, ...(leftOut > 0 && { leftOut }) }, 'failed')
     },
   }
 }

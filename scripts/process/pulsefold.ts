@@ -61,7 +61,7 @@ export async function startPulsefold(
     const { log } = opened
     const ownPorts: number[] = []
     const policy = { ...pluginAddressPolicy(settings, interfaceAddresses()), ownPorts }
-    const observer = engineObserver(metrics, logger)
+    const observer = engineObserver(metrics, logger, clock)
     const application = new Application({
       applicationId: settings.applicationId,
       instance: randomUUID(),
