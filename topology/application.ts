@@ -46,6 +46,8 @@ import type { TopicWriters } from './topic-writers.js'
 
 export interface ApplicationOptions {
   readonly applicationId: string
+  /** Of two sites, which one this is; default: there is but one. */
+  readonly site?: string
   /** Names this process start; never given before. */
   readonly instance: string
   readonly processors: readonly Processor[]
@@ -482,6 +484,7 @@ export class Application implements Streams, LocalStreams {
   #environment(domain: Domain, partition: number, onFailed: (error: Error) => void): TaskEnvironment {
     const { processor, journalTopic, codec } = domain
     const { applicationId, instance, log, clock, stores, partitions, observer, stateCacheBytes, probe } = this.#options
+    const { site = '' } = this.#options
     const tasks = partitions * this.#options.processors.length
     return {
       processor,
@@ -489,6 +492,7 @@ export class Application implements Streams, LocalStreams {
       partitions,
       outputPartitions: (topic) => this.#outputPartitions.get(topic) ?? partitions,
       journalTopic,
+      journalName: names.siteJournal(site, journalTopic),
       changelogTopic: names.changelog(applicationId, processor.store),
       digestsTopic: names.digests(applicationId, processor.store),
       storeName: names.taskStore(processor.name, partition),

@@ -21,6 +21,14 @@ export const engineErrors = {
     action:
       'The journal no longer reaches back to the newest changelog marker. Restore the journal, or reset the state.',
   },
+  MIRROR_FOREIGN: {
+    action:
+      "The other site's journal is not the one mirrored so far: its data was lost or replaced. Stop this site and remove its data directory.",
+  },
+  MIRROR_GAP: {
+    action:
+      'The other site has deleted records before they were mirrored: raise journalRetentionMs, or keep the sites connected.',
+  },
   TASK_NOT_RUNNING: { action: 'The task is starting or stopping: ask again.', retryable: true },
 } as const satisfies ErrorTable
 

@@ -4,5 +4,8 @@ export const names = {
   changelog: (applicationId: string, store: string): string => `${applicationId}-${store}-changelog`,
   digests: (applicationId: string, store: string): string => `${applicationId}-${store}-digests`,
   deadLetters: (applicationId: string): string => `${applicationId}-dead-letters`,
+  /** Of a journal where two sites have one each: what a site's folds make carries it, so that nothing of both is alike. */
+  siteJournal: (site: string, journalTopic: string): string => (site === '' ? journalTopic : `${site}.${journalTopic}`),
+  mirror: (site: string, journalTopic: string): string => `mirror.${site}.${journalTopic}`,
   taskStore: (domain: string, partition: number): string => `${domain}-${partition}`,
 }

@@ -12,7 +12,10 @@ export interface JournalEvent {
   readonly data: object
 }
 
-/** Where something stands in a journal partition: the record's offset, and the index inside its block of events. */
+/**
+ * Where something stands in a journal partition: the record's offset, and the index inside its block of events. Of two sites each
+ * numbers its own journal: what must grow over both is made of time.
+ */
 export interface EventPosition {
   readonly offset: number
   readonly index: number
@@ -105,7 +108,10 @@ export interface OutputRecord {
 
 /** Something to be done to the outside by the effector of a live task; owed until a result with its id is folded. */
 export interface EffectRequest {
-  /** Unique in its partition, and the same again in a replay: derive it from the position. */
+  /**
+   * Unique in its partition over both sites, which number their journals each for itself, and the same again in a replay: derive
+   * it from time and position, or from what is known once only.
+   */
   readonly id: string
   readonly kind: string
   /** Requests on one target are carried out one at a time, in order. */

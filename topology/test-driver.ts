@@ -22,7 +22,7 @@ export interface TestDriverOptions {
   readonly stores?: MemoryProvider
   readonly observer?: Partial<EngineObserver>
   readonly application?: Partial<
-    Pick<ApplicationOptions, 'commitIntervalMs' | 'changelogIntervalMs' | 'stateCacheBytes'>
+    Pick<ApplicationOptions, 'site' | 'commitIntervalMs' | 'changelogIntervalMs' | 'stateCacheBytes'>
   >
 }
 
@@ -75,7 +75,7 @@ export class TopologyTestDriver {
     const { clock, stores } = this.#process
     this.#log = await openEmbeddedLogAt(stores, 'log', {
       clock,
-      newIncarnation: () => `incarnation-${++this.#incarnations}`,
+      newIncarnation: () => `${this.#options.application?.site ?? ''}incarnation-${++this.#incarnations}`,
       onCleanError: () => undefined,
     })
     this.#application = new Application({

@@ -18,6 +18,8 @@ import type { PluginHomeRow } from './tables.js'
 
 /** A plugin that no handle uses is kept for so long after its last registration, whose handles may be on their way. */
 const UNUSED_LIFE_MS = 60_000
+/** Changes of a level in one ms of journal time that have numbers of their own; the numbers stay whole up to the year 2040. */
+const NUMBERS_A_MS = 4096
 
 /** A registration names the plugin: a sign of life. Answers with what all partitions are told. (trust levels, section 0) */
 export function dmiPluginRegistered(registered: DmiPluginRegistered, context: Context): void {
@@ -51,7 +53,7 @@ export function checkDue({ subject: plugin, due }: DeadlineSubject, context: Con
   if (home === undefined || home.checkDue !== due || home.owedCheck !== '') return
   const { time, position } = context
   context.because('a health check is due', { due, lastCheck: home.lastCheck })
-  const owedCheck = `${DMI_HEALTH_CHECK}/${position.offset}/${position.index}`
+  const owedCheck = `${DMI_HEALTH_CHECK}/${time}/${position.offset}/${position.index}`
   const payload: DmiHealthCheckRequest = { plugin, healthPath: home.healthPath }
   context.request({ id: owedCheck, kind: DMI_HEALTH_CHECK, target: plugin, payload })
   // What was due a period ago or more (nobody was there) goes on from now.
@@ -84,7 +86,7 @@ export function forgetDue({ subject: plugin, due }: DeadlineSubject, context: Co
   context.count('plugins_forgotten')
   broadcastEvent(context, {
     type: 'DmiPluginLevelBroadcast',
-    data: told(plugin, { ...home, number: numberOf(context) }, true),
+    data: told(plugin, { ...home, number: numberAfter(home.number, context) }, true),
   })
 }
 
@@ -110,7 +112,7 @@ function settled(plugin: string, context: Context): PluginHomeRow {
     healthPath: '',
     lastCheck: null,
     reason: 'registered',
-    number: numberOf(context),
+    number: numberAfter(NEVER, context),
     returnNumber: NEVER,
     owedCheck: '',
   }
@@ -131,7 +133,7 @@ function keepWatch(plugin: string, home: PluginHomeRow, context: Context): Plugi
 /** The row at another level, told to all partitions; from NONE to COMPLETE it has returned. */
 function withLevel(plugin: string, home: PluginHomeRow, level: TrustLevel, context: Context): PluginHomeRow {
   if (home.level === level) return home
-  const number = numberOf(context)
+  const number = numberAfter(home.number, context)
   const returnNumber = level === 'COMPLETE' ? number : home.returnNumber
   const row = { ...home, level, since: context.time, number, returnNumber }
   context.count('plugin_level_changes', level)
@@ -145,9 +147,9 @@ function told(plugin: string, home: PluginHomeRow, forgotten: boolean): DmiPlugi
   return { plugin, trustLevel: level, number, returnNumber, since, forgotten }
 }
 
-/** Grows with the position; a block has at most 65,536 events. */
-function numberOf({ position }: Context): number {
-  return position.offset * 65_536 + position.index
+/** Grows with journal time, which two sites share, where each has positions of its own. */
+function numberAfter(last: number, { time }: Context): number {
+  return Math.max(time * NUMBERS_A_MS, last + 1)
 }
 
 /** So that a plugin's failure is known an interval after it at most, the check's own time included. */

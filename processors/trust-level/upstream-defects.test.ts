@@ -70,9 +70,9 @@ t.test('two quick changes of a plugin send right notices', (t) => {
   kit.register({ created: ['dev-1'] })
   const broadcast = { plugin: PLUGIN, returnNumber: -1, since: kit.time, forgotten: false }
   for (const [trustLevel, number] of [
-    ['NONE', 9_000_000],
-    ['COMPLETE', 9_000_001],
-    ['NONE', 9_000_002],
+    ['NONE', 9_000_000_000_000_000],
+    ['COMPLETE', 9_000_000_000_000_001],
+    ['NONE', 9_000_000_000_000_002],
   ] as const) {
     kit.append('dev-1', { type: 'DmiPluginLevelBroadcast', data: { ...broadcast, trustLevel, number } })
   }

@@ -25,7 +25,7 @@ export interface DmiPluginRegistered {
 }
 
 /**
- * What the home partition tells all partitions. `number` is made of the position in the home's journal, so that it grows with
+ * What the home partition tells all partitions. `number` is made of the home's journal time, so that it grows with
  * each change; an equal or lower one is ignored.
  */
 export interface DmiPluginLevelBroadcast {

@@ -45,6 +45,8 @@ export interface TaskEnvironment {
   /** Of an output topic, which may be others' as well. */
   readonly outputPartitions: (topic: string) => number
   readonly journalTopic: string
+  /** The journal's name in what its folds make: where two sites have one each, with the site's. */
+  readonly journalName: string
   readonly changelogTopic: string
   readonly digestsTopic: string
   /** Name of the task's store. */

@@ -87,10 +87,10 @@ export function follow(consequences: readonly Consequence[], followers: Follower
 }
 
 function sendOutput(made: Of<'output'>, { environment, onceOutputs, isLive }: Followers): Promise<unknown> {
-  const { journalTopic, partition, outputPartitions, observer, sendOutput: append } = environment
+  const { journalName, partition, outputPartitions, observer, sendOutput: append } = environment
   const { output, position, acknowledged } = made
   const to = { topic: output.topic, partition: partitionOf(made.record.key, outputPartitions(output.topic)) }
-  const record = sendableOutput(made, `${journalTopic}/${partition}`)
+  const record = sendableOutput(made, `${journalName}/${partition}`)
   observer.onOutput(output.topic)
   const sent = output.once === true ? onceOutputs.send(to, record, position.offset) : append(to, record)
   if (acknowledged !== undefined && isLive) {

@@ -76,6 +76,7 @@ export async function lackAll(store: KeyValueStore, log: Log, changelog: TopicPa
   }
 }
 
-function listOf(name: string, keys: readonly string[]): { readonly key: Buffer; readonly value: Buffer } {
+/** A row that lists lacking keys; of one store no two have one name. */
+export function listOf(name: string, keys: readonly string[]): { readonly key: Buffer; readonly value: Buffer } {
   return { key: Buffer.from(LACKING + name), value: Buffer.from(JSON.stringify(keys)) }
 }

@@ -252,7 +252,7 @@ export class Task {
       {
         processor,
         partition,
-        journal: environment.journalTopic,
+        journal: environment.journalName,
         rows,
         codec: environment.codec,
         onConsequence: (consequence) => this.#consequences.push(consequence),

@@ -1,0 +1,75 @@
+import type { AvroRecordSchema } from '../../schemas/avro.js'
+import type { ReportedMove } from './moves.js'
+import type { SiteName, SiteRecord, SwitchKind } from './site-record.js'
+import { phases, siteNames, switchKinds } from './site-record.js'
+import { reportedMoves } from './moves.js'
+
+/** A site is to become active. Actor and reason come with the entry. */
+export interface SwitchRequested {
+  readonly type: 'SwitchRequested'
+  readonly data: {
+    readonly target: SiteName
+    readonly kind: SwitchKind
+    readonly oldAlive: boolean
+    readonly windowMs: number
+  }
+}
+
+/** The target has come so far with the switch of this epoch. */
+export interface SwitchMoved {
+  readonly type: 'SwitchMoved'
+  readonly data: {
+    readonly epoch: number
+    readonly move: ReportedMove
+    readonly error: string
+    /** With `caughtUp`. */
+    readonly report: string
+  }
+}
+
+/** The other site's record has come. */
+export interface RecordReceived {
+  readonly type: 'RecordReceived'
+  readonly data: SiteRecord
+}
+
+export type SiteEvent = SwitchRequested | SwitchMoved | RecordReceived
+
+const namespace = 'pulsefold.site'
+const record = (name: string, fields: AvroRecordSchema['fields']): AvroRecordSchema => ({
+  type: 'record',
+  name,
+  namespace,
+  fields,
+})
+const enumeration = (name: string, symbols: readonly string[]): unknown => ({ type: 'enum', name, namespace, symbols })
+const of = (type: unknown, ...names: readonly string[]): AvroRecordSchema['fields'] =>
+  names.map((name) => ({ name, type }))
+
+/** The record under another name: all records of a journal are branches of one union. */
+export const siteRecordSchema = (name: string): AvroRecordSchema =>
+  record(name, [
+    ...of('long', 'epoch', 'step'),
+    { name: 'active', type: enumeration(`${name}Active`, siteNames) },
+    { name: 'target', type: ['null', enumeration(`${name}Target`, siteNames)] },
+    { name: 'phase', type: enumeration(`${name}Phase`, phases) },
+    { name: 'kind', type: enumeration(`${name}Kind`, switchKinds) },
+    ...of('boolean', 'oldAlive'),
+    ...of('long', 'since', 'switchedAt', 'windowFrom', 'attempt'),
+    ...of('string', 'error', 'actor', 'reason', 'report'),
+  ])
+
+export const siteEventSchemas: Readonly<Record<SiteEvent['type'], AvroRecordSchema>> = {
+  SwitchRequested: record('SwitchRequested', [
+    { name: 'target', type: enumeration('RequestedTarget', siteNames) },
+    { name: 'kind', type: enumeration('RequestedKind', switchKinds) },
+    ...of('boolean', 'oldAlive'),
+    ...of('long', 'windowMs'),
+  ]),
+  SwitchMoved: record('SwitchMoved', [
+    ...of('long', 'epoch'),
+    { name: 'move', type: enumeration('ReportedMove', reportedMoves) },
+    ...of('string', 'error', 'report'),
+  ]),
+  RecordReceived: siteRecordSchema('RecordReceived'),
+}

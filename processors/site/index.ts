@@ -1,0 +1,7 @@
+export { recordQuery, SITE_KEY, SITE_REGISTER, siteRegister } from './site-register.js'
+export type { SiteAnswer } from './site-register.js'
+export type { SiteEvent } from './events.js'
+export type { Phase, SiteName, SiteRecord, SwitchKind, SwitchReport } from './site-record.js'
+export { initialRecord, isNewer, otherSite } from './site-record.js'
+export { roleOf } from './roles.js'
+export type { Role } from './roles.js'

@@ -1,0 +1,86 @@
+/** The two sites. Traffic goes to the primary unless the secondary is active. */
+export const siteNames = ['primary', 'secondary'] as const
+export type SiteName = (typeof siteNames)[number]
+
+export const otherSite = (site: SiteName): SiteName => (site === 'primary' ? 'secondary' : 'primary')
+
+/** Where a switch stands; `moves.ts` draws them. */
+export const phases = ['STEADY', 'PRELOAD', 'SWITCH', 'CATCHUP', 'FAILED'] as const
+export type Phase = (typeof phases)[number]
+
+export const switchKinds = ['manual', 'automatic'] as const
+export type SwitchKind = (typeof switchKinds)[number]
+
+/** What the register says: who is active, and the switch under way or done last. Times in ms since 1970, of the target's clock. */
+export interface SiteRecord {
+  /** The fencing token: one more with each switch begun or given up. Whoever knows a higher one is right. */
+  readonly epoch: number
+  /** Moves made in this epoch. */
+  readonly step: number
+  readonly active: SiteName
+  /** Who is becoming active; null: nobody. */
+  readonly target: SiteName | null
+  readonly phase: Phase
+  readonly kind: SwitchKind
+  /** The old site works on until the switch; false: the target took over because the old site failed its checks. */
+  readonly oldAlive: boolean
+  /** When the phase began. */
+  readonly since: number
+  /** When the switch was asked for: history before is pre-loaded, what comes after is caught up with. */
+  readonly switchedAt: number
+  /** Least that is folded again from events. */
+  readonly windowFrom: number
+  /** Times the pre-load was begun in this epoch. */
+  readonly attempt: number
+  /** Why the last attempt failed; empty: it did not. */
+  readonly error: string
+  readonly actor: string
+  readonly reason: string
+  /** What the last switch took, as JSON of a `SwitchReport`; empty: there was none. */
+  readonly report: string
+}
+
+/** What a switch took, told when it is done. */
+export interface SwitchReport {
+  readonly epoch: number
+  readonly kind: SwitchKind
+  readonly target: SiteName
+  /** ms from the request until the target took traffic, and until it consumed. */
+  readonly untilTrafficMs: number
+  readonly untilSteadyMs: number
+  readonly eventsLoaded: number
+  /** Age of the mirror when it was loaded last: what the old site took in that time and could not be reached for may be missing. */
+  readonly lossWindowMs: number
+}
+
+/** Before any switch: the primary is active. (two sites, decision 15) */
+export const initialRecord: SiteRecord = {
+  epoch: 1,
+  step: 0,
+  active: 'primary',
+  target: null,
+  phase: 'STEADY',
+  kind: 'manual',
+  oldAlive: true,
+  since: 0,
+  switchedAt: 0,
+  windowFrom: 0,
+  attempt: 0,
+  error: '',
+  actor: '',
+  reason: '',
+  report: '',
+}
+
+/** Who leads an epoch: the target of its switch, or the site that it left active. */
+const leaderOf = ({ target, active }: SiteRecord): SiteName => target ?? active
+
+/**
+ * Whether `a` goes before `b`: a higher epoch, or further on in the same. Two sites that could not see each other may both have
+ * begun an epoch; then the primary's goes first. (two sites, decision 14)
+ */
+export function isNewer(a: SiteRecord, b: SiteRecord): boolean {
+  if (a.epoch !== b.epoch) return a.epoch > b.epoch
+  if (leaderOf(a) !== leaderOf(b)) return leaderOf(a) === 'primary'
+  return a.step > b.step
+}

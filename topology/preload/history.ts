@@ -1,0 +1,125 @@
+import { readableRecords } from '../journal/readable-records.js'
+import type { DecodedRecord } from '../journal/readable-records.js'
+import type { BlockCodec } from '../journal/block-codec.js'
+import type { JournalSource } from './journal-source.js'
+
+/** Consecutive records of one source. `next`: where to read on in that source behind them. */
+export interface HistoryBatch {
+  readonly source: number
+  readonly records: readonly DecodedRecord[]
+  readonly next: number
+}
+
+export interface HistoryOptions {
+  readonly codec: BlockCodec
+  readonly sources: readonly JournalSource[]
+  /** Where to begin in each. */
+  readonly positions: readonly number[]
+  /** Where to end in each; infinity: wherever it ends. */
+  readonly ends: readonly number[]
+  readonly partition: number
+  readonly onUnreadable: (error: Error) => void
+}
+
+interface Decoded extends DecodedRecord {
+  readonly next: number
+  /** Number of the owner's term that the record is of. */
+  readonly epoch: number
+}
+
+/**
+ * The journals of two sites as one, partition by partition: by the number of the owner's term, within one by stamp. A site that
+ * takes over begins a term above all it has loaded, so this is the order in which it has folded them itself; clocks that differ
+ * between the sites change nothing, unless both were active at once.
+ */
+export class History {
+  readonly #cursors: readonly Cursor[]
+
+  constructor(options: HistoryOptions, epochs: readonly number[]) {
+    this.#cursors = options.sources.map((_, index) => new Cursor(options, index, epochs[index] ?? 0))
+  }
+
+  /** Terms reached in each source, to go on from later. */
+  get epochs(): readonly number[] {
+    return this.#cursors.map((cursor) => cursor.epochFolded)
+  }
+
+  /** The next records; undefined: all sources are at their ends, for now. */
+  async next(): Promise<HistoryBatch | undefined> {
+    await Promise.all(this.#cursors.map((cursor) => cursor.fill()))
+    let first: Cursor | undefined
+    for (const cursor of this.#cursors) {
+      if (cursor.head !== undefined && (first?.head === undefined || isBefore(cursor.head, first.head))) first = cursor
+    }
+    if (first === undefined) return undefined
+    const others = this.#cursors.flatMap((cursor) =>
+      cursor === first || cursor.head === undefined ? [] : [cursor.head],
+    )
+    return first.take((record) => others.every((head) => !isBefore(head, record)))
+  }
+}
+
+/** Equal ones stand in the order of the sources. */
+function isBefore(a: Decoded, b: Decoded): boolean {
+  return a.epoch === b.epoch ? a.timestamp < b.timestamp : a.epoch < b.epoch
+}
+
+/** A place in one source, with what was read ahead. */
+class Cursor {
+  readonly #options: HistoryOptions
+  readonly #source: JournalSource
+  readonly #index: number
+  readonly #end: number
+  #position: number
+  #epochRead: number
+  #records: readonly Decoded[] = []
+  #taken = 0
+  epochFolded: number
+
+  constructor(options: HistoryOptions, index: number, epoch: number) {
+    this.#options = options
+    this.#source = options.sources[index] as JournalSource
+    this.#index = index
+    this.#position = options.positions[index] ?? 0
+    this.#end = options.ends[index] ?? Number.POSITIVE_INFINITY
+    this.#epochRead = epoch
+    this.epochFolded = epoch
+  }
+
+  get head(): Decoded | undefined {
+    return this.#records[this.#taken]
+  }
+
+  /** Reads on where all that was read is taken. */
+  async fill(): Promise<void> {
+    const end = Math.min(this.#end, (await this.#source.offsets()).end)
+    while (this.#taken >= this.#records.length && this.#position < end) {
+      const { records, next } = await this.#source.read(this.#position)
+      const wanted = records.filter((record) => record.next <= end)
+      const nexts = new Map(wanted.map((record) => [record.offset, record.next]))
+      const { codec, partition, onUnreadable } = this.#options
+      const decoded: Decoded[] = []
+      for (const record of readableRecords(codec, { topic: this.#source.journal, partition }, wanted, onUnreadable)) {
+        for (const entry of record.entries) {
+          if (entry.kind === 'owner') this.#epochRead = Math.max(this.#epochRead, entry.epoch)
+        }
+        decoded.push({ ...record, next: nexts.get(record.offset) ?? next, epoch: this.#epochRead })
+      }
+      this.#records = decoded
+      this.#taken = 0
+      this.#position = next
+    }
+  }
+
+  /** Those at hand, up to the first that another source's go before. */
+  take(mayTake: (record: Decoded) => boolean): HistoryBatch {
+    const from = this.#taken
+    do this.#taken++
+    while (this.head !== undefined && mayTake(this.head))
+    const records = this.#records.slice(from, this.#taken)
+    const last = records.at(-1)
+    this.epochFolded = last?.epoch ?? this.epochFolded
+    const isAll = this.head === undefined
+    return { source: this.#index, records, next: isAll ? this.#position : (last?.next ?? this.#position) }
+  }
+}

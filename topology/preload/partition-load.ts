@@ -1,0 +1,268 @@
+import type { StoreProvider, KeyValueStore } from '../../state-stores/key-value-store.js'
+import { createStoreDigest } from '../../state-stores/digest.js'
+import type { StoreDigest } from '../../state-stores/digest.js'
+import { blockCodec } from '../journal/block-codec.js'
+import type { Log, TopicPartition } from '../log/log.js'
+import type { Processor, SourcePosition } from '../processor.js'
+import { commitOperations, distrustOperations } from '../task/commit-record.js'
+import { Folder } from '../task/folder.js'
+import type { FolderOptions, FoldState } from '../task/folder.js'
+import { freeze } from '../task/freeze.js'
+import { lackAll, listOf } from '../task/lacking-keys.js'
+import { prefixRange, RowStore } from '../task/row-store.js'
+import { foldSegment, segmentsOf } from '../task/segment.js'
+import { engineTables } from '../task/table-runtime.js'
+import { History } from './history.js'
+import type { HistoryBatch } from './history.js'
+import type { JournalSource } from './journal-source.js'
+import { doneOperations, findProgress, progressOperations } from './load-progress.js'
+import type { LoadProgress } from './load-progress.js'
+import { PendingSends } from './pending-sends.js'
+
+export interface PartitionLoadOptions {
+  readonly log: Log
+  readonly stores: StoreProvider
+  readonly processor: Processor
+  readonly partition: number
+  /** The own journal and changelog; the journal's source is the first of `sources`. */
+  readonly journal: TopicPartition
+  readonly changelog: TopicPartition
+  readonly sources: readonly JournalSource[]
+  readonly storeName: string
+  /** Names the load: with another name it begins anew, from a cleared store. */
+  readonly load: string
+  readonly rowCacheBytes: number
+  readonly onUnreadable: (error: Error) => void
+}
+
+/** Rows held in memory before they are written. */
+const MAX_DIRTY_ROWS = 20_000
+const SEGMENT_ENTRIES = 1000
+/** Keys of one list of those that the changelog lacks. */
+const LIST_KEYS = 5000
+
+/**
+ * The pre-load of one task's store from the history of both sites: cleared, folded without outputs, effects or answers, and
+ * left as a task can go on from: the own journal from where it ended when the load began. Begun again under the same name it
+ * goes on where it ended.
+ */
+export class PartitionLoad {
+  readonly #options: PartitionLoadOptions
+  readonly #store: KeyValueStore
+  readonly #rows: RowStore
+  readonly #folder: Folder
+  readonly #digest: StoreDigest
+  readonly #history: History
+  readonly #positions: number[]
+  readonly #sends = new PendingSends()
+  readonly #ownTo: number
+  #entries: number
+  #journal = ''
+  #isDone: boolean
+
+  private constructor(
+    options: PartitionLoadOptions,
+    store: KeyValueStore,
+    progress: LoadProgress,
+    digest?: StoreDigest,
+  ) {
+    const { processor, partition, sources } = options
+    this.#options = options
+    this.#store = store
+    this.#rows = new RowStore(store, processor.tables, options.rowCacheBytes)
+    this.#digest = digest ?? createStoreDigest()
+    this.#isDone = digest === undefined
+    this.#positions = [...progress.positions]
+    this.#ownTo = progress.ownTo
+    this.#entries = progress.entries
+    const codec = blockCodec(processor.events)
+    this.#folder = new Folder(this.#folderOptions(codec), { ...progress.state })
+    const ends = sources.map((_, source) => (source === 0 ? progress.ownTo : Number.POSITIVE_INFINITY))
+    const { onUnreadable } = options
+    this.#history = new History(
+      { codec, sources, positions: progress.positions, ends, partition, onUnreadable },
+      progress.epochs,
+    )
+  }
+
+  /** Goes on with the load of this name, or clears the store and begins it. */
+  static async open(options: PartitionLoadOptions): Promise<PartitionLoad> {
+    const store = await options.stores.open(options.storeName)
+    try {
+      const found = (await findProgress(store, options.load)) ?? (await begin(options, store))
+      const load = new PartitionLoad(options, store, found.progress, found.digest)
+      await load.#rows.loadResident()
+      return load
+    } catch (thrown) {
+      await store.close()
+      throw thrown
+    }
+  }
+
+  get partition(): number {
+    return this.#options.partition
+  }
+  get processor(): Processor {
+    return this.#options.processor
+  }
+  get rows(): RowStore {
+    return this.#rows
+  }
+  /** What the folds remember besides rows. */
+  get foldState(): FoldState {
+    return this.#folder.state
+  }
+  get digest(): StoreDigest {
+    return this.#digest
+  }
+  get entries(): number {
+    return this.#entries
+  }
+  get sends(): PendingSends {
+    return this.#sends
+  }
+  /** It was left to the task by an earlier life. */
+  get isDone(): boolean {
+    return this.#isDone
+  }
+
+  /** Records still to be read, as far as known. */
+  async remaining(): Promise<number> {
+    if (this.#isDone) return 0
+    const ends = await Promise.all(this.#options.sources.map((source) => source.offsets()))
+    return ends.reduce((sum, { end }, source) => {
+      const to = source === 0 ? Math.min(end, this.#ownTo) : end
+      return sum + Math.max(0, to - (this.#positions[source] ?? 0))
+    }, 0)
+  }
+
+  /** Folds all there is by now. Rejects with what log or store reject with, and with the signal's reason. */
+  async load(signal: AbortSignal): Promise<void> {
+    if (this.#isDone) return
+    for (let batch = await this.#history.next(); batch !== undefined; batch = await this.#history.next()) {
+      signal.throwIfAborted()
+      await this.#fold(batch)
+      if (this.#rows.dirtyRows >= MAX_DIRTY_ROWS) await this.#write()
+    }
+    await this.#write()
+  }
+
+  /** The highest position folded of a source. */
+  taken(source: string): Pick<SourcePosition, 'offset' | 'index'> | undefined {
+    const rows = this.#rows.state(engineTables.sources).resident
+    return rows?.get(source) as Pick<SourcePosition, 'offset' | 'index'> | undefined
+  }
+
+  /** Leaves the store to its task. */
+  async finish(): Promise<void> {
+    if (this.#isDone) return
+    const { log, journal, changelog, processor } = this.#options
+    await this.#write()
+    await this.#lackRows()
+    const commit = {
+      ...this.#folder.state,
+      offset: this.#ownTo,
+      foldedBy: processor.foldVersion,
+      incarnation: (await log.topic(journal.topic))?.incarnation ?? '',
+      changelog: {
+        incarnation: (await log.topic(changelog.topic))?.incarnation ?? '',
+        end: (await log.offsets(changelog)).end,
+        // It has nothing of this load.
+        offset: -1,
+      },
+    }
+    const operations = [...commitOperations(commit, this.#digest.serialize()), ...doneOperations(this.#progress())]
+    await this.#store.write(operations, { sync: true })
+    this.#isDone = true
+  }
+
+  close(): Promise<void> {
+    return this.#store.close()
+  }
+
+  async #fold({ source, records, next }: HistoryBatch): Promise<void> {
+    this.#journal = this.#options.sources[source]?.journal ?? ''
+    for (const { items } of segmentsOf(this.#folder, records, SEGMENT_ENTRIES)) {
+      await foldSegment(this.#rows, this.#folder, items)
+      this.#entries += items.length
+    }
+    this.#positions[source] = next
+  }
+
+  async #write(): Promise<void> {
+    const { operations } = freeze(this.#rows.tables, this.#digest)
+    await this.#store.write([...operations, ...progressOperations(this.#progress(), this.#digest)])
+    this.#rows.finishCommit()
+  }
+
+  #progress(): LoadProgress {
+    return {
+      load: this.#options.load,
+      positions: this.#positions,
+      epochs: this.#history.epochs,
+      ownTo: this.#ownTo,
+      entries: this.#entries,
+      state: this.#folder.state,
+    }
+  }
+
+  /** The changelog holds nothing of these rows: the task's next write to it brings them all. */
+  async #lackRows(): Promise<void> {
+    let lists = 0
+    for (const { runtime } of this.#rows.tables) {
+      let keys: string[] = []
+      const put = async (): Promise<void> => {
+        if (keys.length > 0) await this.#store.write([listOf(`load/${lists++}`, keys)])
+        keys = []
+      }
+      for await (const page of this.#store.entries(prefixRange(runtime.prefix))) {
+        for (const [key] of page) keys.push(key.toString())
+        if (keys.length >= LIST_KEYS) await put()
+      }
+      await put()
+    }
+  }
+
+  #folderOptions(codec: FolderOptions['codec']): FolderOptions {
+    const { processor, partition } = this.#options
+    const journal = (): string => this.#journal
+    return {
+      processor,
+      partition,
+      // What a site's folds send on carries that site's name.
+      get journal() {
+        return journal()
+      },
+      rows: this.#rows,
+      codec,
+      onConsequence: (consequence) => {
+        if (consequence.kind === 'send') this.#sends.add(consequence)
+      },
+      onCount: () => undefined,
+    }
+  }
+}
+
+/** No later start trusts what is there; then it is cleared. What the changelog holds is not its state. */
+async function begin(
+  options: PartitionLoadOptions,
+  store: KeyValueStore,
+): Promise<{ readonly progress: LoadProgress; readonly digest: StoreDigest }> {
+  const { log, journal, changelog, processor, sources, load } = options
+  await store.write(distrustOperations, { sync: true })
+  await store.clear()
+  await lackAll(store, log, changelog)
+  const starts = await Promise.all(sources.map(async (source) => (await source.offsets()).start))
+  const settings = JSON.parse(JSON.stringify(processor.settings)) as unknown
+  const progress: LoadProgress = {
+    load,
+    positions: starts,
+    epochs: starts.map(() => 0),
+    ownTo: (await log.offsets(journal)).end,
+    entries: 0,
+    state: { time: 0, epoch: 0, foldVersion: processor.foldVersion, settings },
+  }
+  const digest = createStoreDigest()
+  await store.write(progressOperations(progress, digest), { sync: true })
+  return { progress, digest }
+}

@@ -1,0 +1,252 @@
+import t from 'tap'
+import { manualClock } from '../../common/manual-clock.js'
+import { memoryProvider } from '../../state-stores/memory/provider.js'
+import { countingProcessor } from '../counting-processor.js'
+import { names } from '../names.js'
+import { TopologyTestDriver } from '../test-driver.js'
+import { mirrorIn } from './journal-source.js'
+import { Mirror } from './mirror.js'
+import { Preload } from './preload.js'
+import type { PreloadOptions } from './preload.js'
+import { serveHistory } from './serve-history.js'
+
+const JOURNAL = names.journal('test', 'counting')
+const PARTITIONS = 3
+const never = new AbortController().signal
+
+function site(name: string, clock = manualClock()) {
+  return new TopologyTestDriver({
+    processors: [countingProcessor],
+    partitions: PARTITIONS,
+    clock,
+    stores: memoryProvider(),
+    application: { site: name },
+  })
+}
+type Site = ReturnType<typeof site>
+
+/** The log of `to` has a mirror of the journals of `from`. */
+async function mirrored(from: Site, fromName: string, to: Site): Promise<Mirror> {
+  const mirror = new Mirror({
+    log: to.log,
+    clock: to.clock,
+    site: fromName,
+    journals: [JOURNAL],
+    partitions: PARTITIONS,
+    retentionMs: -1,
+    readPeer: (wanted, signal) => serveHistory(from, wanted, 0, signal),
+    onError: (error) => {
+      throw error
+    },
+  })
+  await mirror.open()
+  await mirror.pull(never)
+  return mirror
+}
+
+function preloadOptions(at: Site, name: string, peer: string, load: string): PreloadOptions {
+  return {
+    log: at.log,
+    stores: at.stores,
+    clock: at.clock,
+    processors: [countingProcessor],
+    applicationId: 'test',
+    partitions: PARTITIONS,
+    site: name,
+    peerJournal: (topic, partition) =>
+      mirrorIn(at.log, { topic: names.mirror(peer, topic), partition }, names.siteJournal(peer, topic)),
+    load,
+    rowCacheBytes: 1024 * 1024,
+    onError: (error) => {
+      throw error
+    },
+  }
+}
+
+/** The application of a site that is not active rests; its log goes on. */
+async function rest(at: Site): Promise<void> {
+  await at.application.stop()
+}
+
+const digestsOf = (at: Site): string[] => at.application.tasks.map((task) => task.digest.withoutPositions.toHex())
+const record = (text: string): { key: null; value: Buffer } => ({ key: null, value: Buffer.from(text) })
+
+async function someEvents(at: Site, from: number, to: number): Promise<void> {
+  const modes = ['', 'timer', 'send', 'broadcast', 'request', 'once', 'cancel', 'survey', 'delete', 'fail']
+  const records = Array.from({ length: to - from }, (_, i) =>
+    record(`key-${(from + i) % 37}:${modes[(from + i) % 10] ?? ''}`),
+  )
+  await at.pipe('count-me', records)
+}
+
+t.test('a site loads the history of the other, and goes on with it', async (t) => {
+  const clock = manualClock()
+  const primary = site('primary', clock)
+  const secondary = site('secondary', clock)
+  await primary.start()
+  await secondary.start()
+  await rest(secondary)
+  await someEvents(primary, 0, 500)
+  await primary.advance(3000)
+  await primary.digests()
+  const expected = digestsOf(primary)
+
+  await mirrored(primary, 'primary', secondary)
+  const preload = await Preload.open(preloadOptions(secondary, 'secondary', 'primary', '2-1'))
+  await preload.load(never)
+  t.same(
+    preload.loads.map((load) => load.digest.withoutPositions.toHex()),
+    expected,
+    'the same rows, but for positions',
+  )
+  t.equal((await preload.progress()).etaMs, 0)
+  await preload.announceTerms()
+  t.equal(await preload.sendLost(), 0, 'nothing was on its way')
+  await preload.finish()
+  const outputs = (await secondary.read('count-changes')).length
+  await primary.stop()
+
+  await secondary.log.close()
+  await secondary.start()
+  t.equal((await secondary.read('count-changes')).length, outputs, 'nothing of the history goes out again')
+  await secondary.digests()
+  t.same(digestsOf(secondary), expected)
+  await someEvents(secondary, 500, 520)
+  await secondary.digests()
+  t.notSame(digestsOf(secondary), expected)
+
+  await t.test('and its changelog has all of it', async (t) => {
+    await secondary.advance(2000)
+    await secondary.digests()
+    const afterwards = digestsOf(secondary)
+    await secondary.stop()
+    for (const name of secondary.taskStores) await secondary.stores.setAside(name, 'lost')
+    await secondary.start()
+    await secondary.digests()
+    t.same(digestsOf(secondary), afterwards)
+  })
+  await secondary.stop()
+})
+
+t.test('back again the terms stand in the order in which they were, whatever the clocks say', async (t) => {
+  const primary = site('primary', manualClock())
+  const secondary = site('secondary', manualClock(Date.UTC(2025, 11, 31)))
+  await primary.start()
+  await secondary.start()
+  await rest(secondary)
+  await primary.pipe('count-me', [record('a:timer'), record('b:')])
+  await rest(primary)
+  await mirrored(primary, 'primary', secondary)
+  const there = await Preload.open(preloadOptions(secondary, 'secondary', 'primary', '2-1'))
+  await there.load(never)
+  await there.announceTerms()
+  await there.finish()
+  await secondary.log.close()
+  await secondary.start()
+  await secondary.pipe('count-me', [record('a:cancel'), record('b:'), record('c:broadcast')])
+  await secondary.advance(500)
+  await secondary.digests()
+  const expected = digestsOf(secondary)
+  t.notSame(
+    expected,
+    there.loads.map((load) => load.digest.withoutPositions.toHex()),
+  )
+  await rest(secondary)
+
+  await mirrored(secondary, 'secondary', primary)
+  const back = await Preload.open(preloadOptions(primary, 'primary', 'secondary', '3-1'))
+  await back.load(never)
+  t.same(
+    back.loads.map((load) => load.digest.withoutPositions.toHex()),
+    expected,
+  )
+  await back.close()
+  await primary.stop()
+  await secondary.stop()
+})
+
+t.test('a load that was cut short goes on where it was, under its name only', async (t) => {
+  const clock = manualClock()
+  const primary = site('primary', clock)
+  const secondary = site('secondary', clock)
+  await primary.start()
+  await secondary.start()
+  await rest(secondary)
+  await someEvents(primary, 0, 200)
+  const mirror = await mirrored(primary, 'primary', secondary)
+  const first = await Preload.open(preloadOptions(secondary, 'secondary', 'primary', '2-1'))
+  await first.load(never)
+  const loaded = first.entries
+  t.ok(loaded > 200)
+  await first.close()
+
+  await someEvents(primary, 200, 300)
+  await mirror.pull(never)
+  const second = await Preload.open(preloadOptions(secondary, 'secondary', 'primary', '2-1'))
+  await second.load(never)
+  t.ok(second.entries < loaded, 'only what is new')
+  await primary.digests()
+  t.same(
+    second.loads.map((load) => load.digest.rows.toHex()),
+    primary.application.tasks.map((task) => task.digest.rows.toHex()),
+  )
+  await second.close()
+
+  const another = await Preload.open(preloadOptions(secondary, 'secondary', 'primary', '2-2'))
+  t.equal(
+    another.loads.reduce((sum, load) => sum + load.entries, 0),
+    0,
+    'another load begins anew',
+  )
+  await another.load(never)
+  t.same(
+    another.loads.map((load) => load.digest.rows.toHex()),
+    primary.application.tasks.map((task) => task.digest.rows.toHex()),
+  )
+  await another.close()
+  await primary.stop()
+  await secondary.stop()
+})
+
+t.test('what a dead site has folded but not sent on is sent by the one that takes over', async (t) => {
+  const clock = manualClock()
+  const primary = site('primary', clock)
+  const secondary = site('secondary', clock)
+  await primary.start()
+  await secondary.start()
+  await rest(secondary)
+  await primary.pipe('count-me', [record('x:')])
+  const mirror = await mirrored(primary, 'primary', secondary)
+  await primary.pipe('count-me', [record('y:send')])
+  const { log } = primary
+  const sentTo = 1 + (await primary.read(JOURNAL)).findIndex(({ value }) => value?.includes('y-sent') === true)
+  t.ok(sentTo > 0)
+  // The mirror has the fold's event, and not what it sent on.
+  await mirror.pull(never)
+  const cutOff = preloadOptions(secondary, 'secondary', 'primary', '2-1')
+  const preload = await Preload.open({
+    ...cutOff,
+    peerJournal: (topic, partition) => {
+      const source = cutOff.peerJournal(topic, partition)
+      return {
+        ...source,
+        async read(position) {
+          const read = await source.read(position)
+          return { ...read, records: read.records.filter(({ value }) => value?.includes('y-sent') !== true) }
+        },
+      }
+    },
+  })
+  await preload.load(never)
+  await preload.announceTerms()
+  t.equal(await preload.sendLost(), 1)
+  await preload.finish()
+  await primary.digests()
+  const expected = digestsOf(primary)
+  await secondary.log.close()
+  await secondary.start()
+  await secondary.digests()
+  t.same(digestsOf(secondary), expected)
+  await log.close()
+  await secondary.stop()
+})
