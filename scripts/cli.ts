@@ -2,9 +2,11 @@ import { Command } from 'commander'
 import { systemClock } from '../common/clock.js'
 import { ensureError } from '../common/errors.js'
 import { registerErrors } from './commands/errors.js'
+import { registerExplain } from './commands/explain.js'
 import { registerReplay } from './commands/replay.js'
 import { registerSettings } from './commands/settings.js'
 import { registerStart } from './commands/start.js'
+import { registerState } from './commands/state.js'
 import { registerTopology } from './commands/topology.js'
 import { describeExitCodes, exitCodeOf, exitCodes, explain } from './process/exit-codes.js'
 import { startPulsefold } from './process/pulsefold.js'
@@ -20,6 +22,8 @@ registerSettings(program)
 registerTopology(program)
 registerErrors(program)
 registerReplay(program)
+registerState(program)
+registerExplain(program)
 registerSimulate(program)
 
 // Whoever read the output may have left (`| head`).

@@ -12,9 +12,15 @@ export interface AuditFlags extends SourceFlags {
 }
 
 /** A command that reads journals. What it does not know of its flags are settings, as of `start`. */
-export function auditCommand(program: Command, name: string, description: string): Command {
+export function auditCommand(
+  program: Command,
+  name: string,
+  description: string,
+  { key }: { readonly key?: 'required' | 'optional' } = {},
+): Command {
+  const argument = key === undefined ? '' : key === 'required' ? ' <key>' : ' [key]'
   return program
-    .command(name)
+    .command(name + argument)
     .description(`${description}; takes the flags of \`start\` besides`)
     .option('--url <url>', 'read the journals of the running Pulsefold at this address (default: the log in dataDir)')
     .option('--token <token>', 'its auditToken (default: that of the settings)')
@@ -45,6 +51,16 @@ export async function runAudit<Result>(
     progress?.stop()
     await audit.close()
   }
+}
+
+/** The key, where the first argument is one, and the flags that are settings. */
+export function keyAndSettings({ args }: Command): {
+  readonly key: string | undefined
+  readonly settingsFlags: readonly string[]
+} {
+  const [first] = args
+  const key = first?.startsWith('--') === true ? undefined : first
+  return { key, settingsFlags: key === undefined ? args : args.slice(1) }
 }
 
 export function byComma(text: string): readonly string[] {

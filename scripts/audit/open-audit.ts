@@ -28,7 +28,7 @@ export interface OpenedAudit extends Audit {
 /** Opens what the flags name, for reading; stores to fold into are in a temporary directory, which goes with `close`. */
 export async function openAudit(source: SourceFlags, settingsFlags: readonly string[]): Promise<OpenedAudit> {
   const { settings } = loadSettings({ flags: settingsFlags, environment: process.env, projectDirectory })
-  const opened = await openSource(source, settings)
+  const opened = await openSource({ token: settings.auditToken, ...source }, settings)
   const { applicationId } = opened
   const directory = await mkdtemp(join(tmpdir(), 'pulsefold-audit-'))
   const stores = rocksDbProvider({ directory, writeBufferBytes: 16 * 1024 * 1024 })

@@ -3,7 +3,6 @@ import type { StoreDigest } from '../../state-stores/digest.js'
 import type { KeyValueStore } from '../../state-stores/key-value-store.js'
 import { blockCodec } from '../journal/block-codec.js'
 import type { BlockCodec } from '../journal/block-codec.js'
-import type { JournalEntry } from '../journal/entry.js'
 import { readableRecords } from '../journal/readable-records.js'
 import type { DecodedRecord } from '../journal/readable-records.js'
 import type { LogRecord, TopicPartition } from '../log/log.js'
@@ -47,7 +46,7 @@ export class JournalFold {
   readonly rows: RowStore
   readonly folder: Folder
   readonly codec: BlockCodec
-  readonly gaps: Gap[] = []
+  readonly gaps: Gap[]
   readonly unreadable: Error[] = []
   readonly digest: StoreDigest
   readonly #options: JournalFoldOptions
@@ -58,6 +57,7 @@ export class JournalFold {
   private constructor(options: JournalFoldOptions) {
     const { processor, journal, snapshot } = options
     this.#options = options
+    this.gaps = [...(snapshot?.gaps ?? [])]
     this.rows = new RowStore(options.store, processor.tables, options.rowCacheBytes ?? ROW_CACHE_BYTES)
     this.digest = snapshot?.digest ?? createStoreDigest()
     this.codec = blockCodec(processor.events)
@@ -123,14 +123,6 @@ export class JournalFold {
     if (offset <= this.#offset) return
     this.#offset = offset
     this.#read = this.#read.filter((record) => record.offset >= offset)
-  }
-
-  /** Entries of the record at exactly this offset; undefined where there is none. */
-  async recordAt(offset: number): Promise<readonly JournalEntry[] | undefined> {
-    const { reader, journal } = this.#options
-    const [record] = (await reader.read(journal, offset, { maxRecords: 1 })).records
-    if (record?.offset !== offset) return undefined
-    return [...readableRecords(this.codec, journal, [record], () => undefined)][0]?.entries
   }
 
   /** The next records before `to`; the offset is then behind them. */

@@ -11,6 +11,8 @@ export interface Snapshot {
   readonly offset: number
   readonly state: FoldState
   readonly digest: StoreDigest
+  /** What was missing of the journal before it. */
+  readonly gaps: readonly Gap[]
   /** Puts the rows into an empty store. */
   fill(store: KeyValueStore): Promise<void>
 }
@@ -22,7 +24,7 @@ export interface JournalSource {
   snapshotBefore?(journal: TopicPartition, offset: number): Promise<Snapshot | undefined>
   /**
    * Parts of the journal, in order, with what is known of each without folding it: whether one of these rows (store keys)
-   * may change in it, and the least time of an entry in it (its own, or when it was due).
+   * changes in it, and the least and the greatest time of an entry in it (its own, or when it was due).
    */
   parts?(journal: TopicPartition, rowKeys: readonly string[]): Promise<readonly JournalPart[]>
 }
@@ -33,6 +35,7 @@ export interface JournalPart {
   readonly to: number
   readonly changes: boolean
   readonly leastTime: number
+  readonly mostTime: number
 }
 
 /** Records of a journal that are not there: from `from` to `to`, exclusive. */

@@ -26,6 +26,7 @@ export function* segmentsOf(folder: Folder, records: Iterable<DecodedRecord>, si
   let next: number | undefined
   for (const { offset, timestamp, entries } of records) {
     for (const [index, entry] of entries.entries()) {
+      if (entry === undefined) continue
       const reads = folder.reads(entry)
       if (items.length > 0 && (reads.scan !== undefined || items.length >= size)) {
         yield { items }

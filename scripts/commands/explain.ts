@@ -1,0 +1,79 @@
+import type { Command } from 'commander'
+import { explain } from '../../topology/audit/explain.js'
+import type { Explanation } from '../../topology/audit/explain.js'
+import { parseOffset, parsePositions, parseTime } from '../../topology/audit/moment-text.js'
+import type { Step, Term } from '../../topology/audit/steps.js'
+import { auditCommand, keyAndSettings, runAudit } from '../audit/audit-command.js'
+import type { AuditFlags } from '../audit/audit-command.js'
+import { momentOf } from '../audit/moment-flags.js'
+import type { MomentFlags } from '../audit/moment-flags.js'
+import { flatText, gapLines, timeText } from '../audit/texts.js'
+
+interface Flags extends AuditFlags, Pick<MomentFlags, 'position'> {
+  readonly at?: number
+  readonly limit: number
+}
+
+/** Adds `explain`. */
+export function registerExplain(program: Command): void {
+  auditCommand(program, 'explain', 'the records that led to the state of a key, with the rules that fired', {
+    key: 'required',
+  })
+    .option('--at <time>', 'up to what the log had stamped by then (default: now)', parseTime)
+    .option('--position <positions>', 'up to the positions that an answer carried', parsePositions)
+    .option('--limit <steps>', 'newest steps to tell', parseOffset, 6)
+    .action(async (_key: string, flags: Flags, command: Command) => {
+      const { key = '', settingsFlags } = keyAndSettings(command)
+      const at = momentOf({ ...flags, ...(flags.at !== undefined && { toTime: flags.at }) })
+      const { limit, domain: domains } = flags
+      await runAudit(
+        flags,
+        settingsFlags,
+        (audit) => explain(audit, { subject: key, at, limit, domains }),
+        (explained) => explained.flatMap(lines),
+      )
+    })
+}
+
+function lines({ subject, domain, partition, offset, state, ...told }: Explanation): readonly string[] {
+  const { steps, hasEarlier, terms, gaps, unreadable } = told
+  return [
+    `${subject}: ${flatText(state)}`,
+    `in ${domain}/${partition} as of offset ${offset}`,
+    ...(hasEarlier ? ['(older steps are left out: --limit)'] : []),
+    ...steps.flatMap(stepLines),
+    '',
+    ...terms.map(termLine),
+    ...gapLines(gaps, unreadable),
+  ]
+}
+
+function stepLines(step: Step): readonly string[] {
+  const { topic, partition, offset, index, timestamp, time, what, source, producer, actor, reason, outcome } = step
+  const by = [producer, actor].filter((name) => name !== undefined).join(', ')
+  const own = time === timestamp ? '' : ` (its own time ${timeText(time)})`
+  return [
+    '',
+    `${topic}/${partition}/${offset}${index === 0 ? '' : `:${index}`}  ${timeText(timestamp)}  ${what}${own}`,
+    `  from ${source.source} ${source.offset}${by === '' ? '' : ` by ${by}`}${reason === undefined ? '' : `: ${reason}`}`,
+    ...(outcome === 'folded' ? [] : [`  ${outcome}: it changes nothing`]),
+    ...step.rules.map(({ rule, compared }) => `  because ${rule}: ${flatText(compared)}`),
+    `  ${changeText(step)}`,
+  ]
+}
+
+function changeText({ before, after, changes }: Step): string {
+  if (JSON.stringify(before) === JSON.stringify(after)) {
+    return changes.length === 0 ? 'no change' : `no change but in ${changes.map(({ row }) => row).join(', ')}`
+  }
+  if (before === null || after === null) return `${flatText(before)} → ${flatText(after)}`
+  const changed = Object.keys(after).filter((name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]))
+  return changed
+    .map((name) => `${name} ${String(before[name] ?? 'nothing')} → ${String(after[name] ?? 'nothing')}`)
+    .join(', ')
+}
+
+function termLine({ since, epoch, foldVersion, settings }: Term): string {
+  const values = flatText(settings as Readonly<Record<string, unknown>> | null)
+  return `settings from offset ${since} on (epoch ${epoch}, fold version ${foldVersion}): ${values}`
+}
