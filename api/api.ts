@@ -1,5 +1,6 @@
 import type { PluginAddressPolicy } from '../common/plugin-address.js'
 import type { Clock } from '../common/clock.js'
+import type { KeyValueStore } from '../state-stores/key-value-store.js'
 import type { LogRecord } from '../topology/log/log.js'
 import type { Streams } from '../topology/streams.js'
 import type { Gate } from './gate.js'
@@ -34,6 +35,8 @@ export interface Api {
   readonly applicationId: string
   /** Bearer token of auditors; empty: none, and only callers on this machine are answered. */
   readonly auditToken: string
+  /** An empty store for an audit to fold into; the audit closes it. */
+  readonly openAuditStore: () => Promise<KeyValueStore>
   readonly decodeRecord: DecodeRecord
   readonly metrics: { readonly contentType: string; metrics(): Promise<string> }
   /** Searches at work at the same time. */

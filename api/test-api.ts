@@ -1,6 +1,7 @@
 import { Writable } from 'node:stream'
 import { pino } from 'pino'
 import { systemClock } from '../common/clock.js'
+import { memoryProvider } from '../state-stores/memory/provider.js'
 import { pluginAddressPolicy } from '../common/plugin-address.js'
 import type { Processor } from '../topology/processor.js'
 import { createServer } from './server.js'
@@ -34,6 +35,7 @@ export async function testApi(
     streams,
     applicationId: 'test',
     auditToken: '',
+    openAuditStore: () => memoryProvider().open('audit'),
     clock: systemClock,
     host: '127.0.0.1',
     port: 0,

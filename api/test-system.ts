@@ -1,5 +1,6 @@
 import type { InjectOptions, LightMyRequestResponse } from 'fastify'
 import { pino } from 'pino'
+import { memoryProvider } from '../state-stores/memory/provider.js'
 import { pluginAddressPolicy } from '../common/plugin-address.js'
 import { settingsWith } from '../common/settings.js'
 import type { Settings } from '../common/settings.js'
@@ -49,6 +50,7 @@ export async function testSystem(
     ncmpInventoryBasePath: '/ncmpInventory',
     applicationId: settings.applicationId,
     auditToken: settings.auditToken,
+    openAuditStore: () => memoryProvider().open('audit'),
     decodeRecord: (topic, { value }) => (value === null ? undefined : driver.application.codecOf(topic)?.decode(value)),
     metrics: { contentType: 'text/plain', metrics: () => Promise.resolve('') },
   })

@@ -1,5 +1,6 @@
 import t from 'tap'
 import { testApi } from '../test-api.js'
+import { testSystem } from '../test-system.js'
 
 t.test('without an audit token only callers on this machine are answered', async (t) => {
   const { server } = await testApi(t)
@@ -51,4 +52,44 @@ t.test('topics and offsets are told for reading journals from afar', async (t) =
   t.same(await ask('/audit/topics/some/1'), { start: 0, end: 2 })
   t.same(await ask('/audit/topics/some/1?time=1500'), { offset: 1 })
   t.match(await ask('/audit/topics/some/2'), { code: 'TOPIC_NOT_FOUND' })
+})
+
+t.test('state and explain of a key are asked over HTTP as on the command line', async (t) => {
+  const system = await testSystem(t)
+  const created = [{ cmHandle: 'dev-1' }]
+  const payload = { dmiPlugin: 'http://dmi-1:8080', createdCmHandles: created }
+  await system.request({ method: 'POST', url: '/ncmpInventory/v1/ch', payload })
+  const read = await system.request('/ncmp/v1/ch/dev-1')
+  const position = String(read.headers['x-pulsefold-position'])
+  const at = system.driver.clock.now()
+  await system.driver.advance(2000)
+  const level = 'NONE'
+  const headers = {
+    'content-type': 'application/json',
+    'ce-specversion': '1.0',
+    'ce-id': 'dev-1',
+    'ce-source': 'dmi',
+    'ce-type': 'org.onap.cm.events.trustlevel-notification',
+  }
+  await system.request({
+    method: 'POST',
+    url: '/events',
+    headers,
+    payload: JSON.stringify({ data: { trustLevel: level } }),
+  })
+  const ask = async (url: string): Promise<unknown> => (await system.request(url)).json()
+  t.match(await ask('/audit/state?key=dev-1'), { weAnswered: [{ result: { state: { trustLevel: 'NONE' } } }] })
+  const then = { result: { state: { trustLevel: 'COMPLETE' } } }
+  t.match(await ask(`/audit/state?key=dev-1&position=${position}`), { wasTrue: null, weAnswered: [then] })
+  t.match(await ask(`/audit/state?key=dev-1&at=${at}`), { wasTrue: [then] })
+  t.match(await ask('/audit/explain?key=dev-1&limit=1'), [
+    {
+      state: { trustLevel: 'NONE' },
+      hasEarlier: true,
+      steps: [{ what: 'HeartbeatReported', producer: 'dmi', before: { trustLevel: 'COMPLETE' } }],
+    },
+  ])
+  for (const wrong of ['', '?key=dev-1&at=yesterday', '?key=dev-1&position=x', '?key=dev-1&domain=none']) {
+    t.match(await ask(`/audit/state${wrong}`), { code: 'PARAMETER_INVALID' }, wrong)
+  }
 })

@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import type { Api } from '../api.js'
 import { ownErrors } from '../ops/schemas.js'
 import { checkAuditor } from './guard.js'
+import { registerAuditQuestions } from './questions.js'
 import { registerAuditTopics } from './topics.js'
 
 /** The routes for auditors, below /audit: for bearers of the audit token, or callers on this machine while there is none. */
@@ -40,6 +41,7 @@ export async function registerAudit(app: FastifyInstance, api: Api): Promise<voi
       }),
     )
     registerAuditTopics(routes, api)
+    registerAuditQuestions(routes, api)
     done()
   })
 }

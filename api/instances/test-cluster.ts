@@ -100,6 +100,7 @@ export async function testCluster(
       ncmpInventoryBasePath: '/ncmpInventory',
       applicationId: 'test',
       auditToken: '',
+      openAuditStore: () => memoryProvider().open('audit'),
       decodeRecord: () => undefined,
       metrics: { contentType: 'text/plain', metrics: () => Promise.resolve('') },
     })

@@ -24,6 +24,9 @@ const NUMBERS_A_MS = 4096
 /** A registration names the plugin: a sign of life. Answers with what all partitions are told. (trust levels, section 0) */
 export function dmiPluginRegistered(registered: DmiPluginRegistered, context: Context): void {
   const plugin = pluginName(registered.plugin)
+  context.because('a registration names the plugin: a sign of life', {
+    level: context.get(pluginHomes, plugin)?.level ?? null,
+  })
   context.answer({ plugin: told(plugin, settled(plugin, context), false) })
 }
 
@@ -66,6 +69,9 @@ export function dmiPluginUseChanged(change: DmiPluginUseChanged, context: Contex
   const known = context.get(pluginHomes, plugin)
   if (known === undefined && !change.used) return
   const home = known ?? settled(plugin, context)
+  context.because(change.used ? 'a partition has its first handle' : 'a partition has lost its last handle', {
+    partition: change.partition,
+  })
   const others = home.using.filter((partition) => partition !== change.partition)
   const using = change.used ? [...others, change.partition].sort((a, b) => a - b) : others
   keepWatch(plugin, { ...home, using }, context)

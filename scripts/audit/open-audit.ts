@@ -1,10 +1,6 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { systemClock } from '../../common/clock.js'
 import { loadSettings } from '../../common/settings.js'
 import type { Settings } from '../../common/settings.js'
-import { rocksDbProvider } from '../../state-stores/rocksdb/provider.js'
 import type { Audit } from '../../topology/audit/audit.js'
 import type { JournalSource } from '../../topology/audit/journal-source.js'
 import { openKafkaLog } from '../../topology/log/kafka/kafka-log.js'
@@ -13,6 +9,7 @@ import { kafkaSecurity } from '../process/kafka-security.js'
 import { projectDirectory } from '../project-directory.js'
 import { apiReader } from './api-reader.js'
 import { openEmbeddedReader } from './embedded-reader.js'
+import { scratchStores } from './scratch-stores.js'
 
 /** Which journals an audit reads: of a running instance, or of the log that the settings name. */
 export interface SourceFlags {
@@ -30,18 +27,16 @@ export async function openAudit(source: SourceFlags, settingsFlags: readonly str
   const { settings } = loadSettings({ flags: settingsFlags, environment: process.env, projectDirectory })
   const opened = await openSource({ token: settings.auditToken, ...source }, settings)
   const { applicationId } = opened
-  const directory = await mkdtemp(join(tmpdir(), 'pulsefold-audit-'))
-  const stores = rocksDbProvider({ directory, writeBufferBytes: 16 * 1024 * 1024 })
-  let opening = 0
+  const scratch = scratchStores()
   return {
     source: opened.source,
     settings,
     applicationId,
     processors: declaredProcessors({ ...settings, applicationId }),
-    openStore: () => stores.open(`store-${++opening}`, { cacheBytes: 8 * 1024 * 1024 }),
+    openStore: () => scratch.openStore(),
     async close() {
       await opened.close()
-      await rm(directory, { recursive: true, force: true })
+      await scratch.remove()
     },
   }
 }

@@ -23,7 +23,8 @@ export function flatText(values: Readonly<Record<string, unknown>> | null): stri
 }
 
 /** Times are those that stand near now. */
-function valueText(name: string, value: unknown): string {
+export function valueText(name: string, value: unknown): string {
+  if (value === undefined || value === null) return 'nothing'
   const isTime = typeof value === 'number' && value > 1e12 && value < 4e12 && !/offset|index|number/i.test(name)
   return isTime ? timeText(value) : typeof value === 'string' ? value : JSON.stringify(value)
 }

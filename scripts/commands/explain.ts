@@ -7,7 +7,7 @@ import { auditCommand, keyAndSettings, runAudit } from '../audit/audit-command.j
 import type { AuditFlags } from '../audit/audit-command.js'
 import { momentOf } from '../audit/moment-flags.js'
 import type { MomentFlags } from '../audit/moment-flags.js'
-import { flatText, gapLines, timeText } from '../audit/texts.js'
+import { flatText, gapLines, timeText, valueText } from '../audit/texts.js'
 
 interface Flags extends AuditFlags, Pick<MomentFlags, 'position'> {
   readonly at?: number
@@ -68,9 +68,7 @@ function changeText({ before, after, changes }: Step): string {
   }
   if (before === null || after === null) return `${flatText(before)} → ${flatText(after)}`
   const changed = Object.keys(after).filter((name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]))
-  return changed
-    .map((name) => `${name} ${String(before[name] ?? 'nothing')} → ${String(after[name] ?? 'nothing')}`)
-    .join(', ')
+  return changed.map((name) => `${name} ${valueText(name, before[name])} → ${valueText(name, after[name])}`).join(', ')
 }
 
 function termLine({ since, epoch, foldVersion, settings }: Term): string {

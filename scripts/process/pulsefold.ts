@@ -17,6 +17,7 @@ import { rocksDbProvider } from '../../state-stores/rocksdb/provider.js'
 import { Application } from '../../topology/application.js'
 import { ClusterStreams } from '../../topology/cluster/cluster-streams.js'
 import { Peers } from '../../topology/cluster/peers.js'
+import { scratchStores } from '../audit/scratch-stores.js'
 import { advertisedUrl } from './advertised-url.js'
 import { decodeRecord } from './decode-record.js'
 import { engineObserver } from './engine-observer.js'
@@ -94,6 +95,8 @@ export async function startPulsefold(
     const transport = httpPeerTransport(clock)
     closing.push(() => transport.close())
     const peers = new Peers({ transport, clock, onError: (error) => observer.onError('another instance', error) })
+    const scratch = scratchStores()
+    closing.push(() => scratch.remove())
     const token = randomBytes(32).toString('base64url')
     const server = await createServer({
       host: settings.httpHost,
@@ -108,6 +111,7 @@ export async function startPulsefold(
       ncmpInventoryBasePath: settings.restApiNcmpInventoryBasePath,
       applicationId: settings.applicationId,
       auditToken: settings.auditToken,
+      openAuditStore: () => scratch.openStore(),
       decodeRecord: (topic, record) => decodeRecord(application.codecOf(topic), record),
       metrics: { contentType: metrics.contentType, metrics: () => metrics.text() },
     })

@@ -46,10 +46,10 @@ export async function explain(audit: Audit, request: ExplainRequest): Promise<re
 /** Backwards, part by part: the last one always, of the others those in which the subject's rows change. */
 async function explainIn(audit: Audit, audited: AuditedJournal, request: ExplainRequest): Promise<Explanation> {
   const { processor, journal } = audited
-  const { reader, parts } = audit.source
+  const { source } = audit
   const { subject, limit } = request
-  const to = await offsetOf(reader, journal, request.at)
-  const known = (await parts?.(journal, storeKeysOf(processor.tables, subject))) ?? []
+  const to = await offsetOf(source.reader, journal, request.at)
+  const known = (await source.parts?.(journal, storeKeysOf(processor.tables, subject))) ?? []
   const earlier = known.filter((part) => part.from < to)
   const last = earlier.pop()
   let told = await explainPart(audit, audited, request, { from: last?.from ?? 0, to })

@@ -87,9 +87,9 @@ async function trueState(
   time: number,
 ): Promise<PartitionState> {
   const { processor, journal } = audited
-  const { reader, parts } = audit.source
-  const { end } = await reader.offsets(journal)
-  const known = (await parts?.(journal, [])) ?? []
+  const { source } = audit
+  const { end } = await source.reader.offsets(journal)
+  const known = (await source.parts?.(journal, [])) ?? []
   const firstAfter = known.find((part) => part.mostTime > time)
   let upTo = eventsUpTo(processor, time)
   const rewrite: typeof upTo = (record) => upTo(record)

@@ -1,0 +1,66 @@
+import t from 'tap'
+import { explain } from './explain.js'
+import { auditedDriver } from './test-audit.js'
+
+const end = { kind: 'end' } as const
+
+t.test('the steps of a key: where they came from, why, what they changed, under which settings', async (t) => {
+  const { driver, audit, send } = await auditedDriver(t)
+  await send('a', 'b', 'a:timer')
+  await driver.advance(2000)
+  await send('a:fail')
+  const command = { type: 'Counted', data: { key: 'a', mode: '' } }
+  const options = { commandId: 'command-1', actor: 'alice', reason: 'a test', timeoutMs: 5000 }
+  await driver.application.command('counting', { key: 'a' }, command, options)
+  const [told] = await explain(audit, { subject: 'a', at: end, limit: 10 })
+  t.match(told, { domain: 'counting', partition: 0, state: { count: 3, woken: 1 }, hasEarlier: false, gaps: [] })
+  t.match(told?.terms, [{ epoch: 1, foldVersion: 1, settings: { greeting: 'hello' } }])
+  // The related row `totals/all` changes with every event, so b's is a step too.
+  t.match(
+    told?.steps.map(({ what, outcome }) => `${what} ${outcome}`),
+    ['Counted folded', 'Counted folded', 'Counted folded', 'timer folded', 'Counted failed', 'Counted folded'],
+  )
+  t.match(told?.steps[0], {
+    topic: 'test-counting-journal',
+    source: { source: /^count-me\/0@/, offset: 0 },
+    rules: [{ rule: 'counted', compared: { before: 0 } }],
+    before: null,
+    after: { count: 1 },
+    epoch: 1,
+  })
+  t.same(
+    told?.steps[1]?.changes.map(({ row }) => row),
+    ['totals/all'],
+    'only what has to do with the key',
+  )
+  t.match(told?.steps[3], { data: { id: 'wake/a' }, before: { woken: 0 }, after: { woken: 1 } })
+  t.match(told?.steps[5], { actor: 'alice', reason: 'a test', commandId: 'command-1' })
+})
+
+t.test('only the newest steps are told, up to the moment asked for', async (t) => {
+  const { driver, audit, send } = await auditedDriver(t)
+  for (let i = 0; i < 30; i++) await send('a')
+  const time = driver.clock.now()
+  await driver.advance(1000)
+  await send('a')
+  const [told] = await explain(audit, { subject: 'a', at: { kind: 'time', time }, limit: 4 })
+  t.match(told, { state: { count: 30 }, hasEarlier: true })
+  t.same(
+    told?.steps.map(({ after }) => after?.count),
+    [27, 28, 29, 30],
+  )
+})
+
+t.test('who sent a record of an input topic is looked up there', async (t) => {
+  const { driver, audit } = await auditedDriver(t)
+  const headers = [['ce_source', Buffer.from('a producer')]] as const
+  await driver.pipe('count-me', [{ key: null, value: Buffer.from('a'), headers }])
+  const [told] = await explain(audit, { subject: 'a', at: end, limit: 1 })
+  t.match(told?.steps, [{ producer: 'a producer' }])
+})
+
+t.test('a key that nobody knows has no steps', async (t) => {
+  const { audit, send } = await auditedDriver(t)
+  await send('b')
+  t.match(await explain(audit, { subject: 'a', at: end, limit: 10 }), [{ state: null }])
+})
