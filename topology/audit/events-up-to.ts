@@ -2,6 +2,7 @@ import type { JournalEntry } from '../journal/entry.js'
 import type { DecodedRecord } from '../journal/readable-records.js'
 import type { Processor } from '../processor.js'
 import type { FoldState } from '../task/folder.js'
+import type { FoldableRecord } from '../task/segment.js'
 
 /** The time of an entry: of a timer when it was due, of an event its own, of all else when the log stamped it. */
 export type EntryTime = (entry: JournalEntry, timestamp: number) => number
@@ -24,12 +25,10 @@ export function eventsUpTo(
   processor: Processor,
   moment: number,
   from?: Pick<FoldState, 'time' | 'settings'>,
-): (record: DecodedRecord) => DecodedRecord {
+): (record: DecodedRecord) => FoldableRecord {
   const timeOf = entryTimes(processor, from)
   return (record) => ({
     ...record,
-    entries: record.entries.map((entry) =>
-      entry !== undefined && timeOf(entry, record.timestamp) <= moment ? entry : undefined,
-    ),
+    entries: record.entries.map((entry) => (timeOf(entry, record.timestamp) <= moment ? entry : undefined)),
   })
 }

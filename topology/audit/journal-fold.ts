@@ -12,6 +12,7 @@ import type { Folded } from '../task/folder.js'
 import { freeze } from '../task/freeze.js'
 import { RowStore } from '../task/row-store.js'
 import { foldSegment, segmentsOf } from '../task/segment.js'
+import type { FoldableRecord } from '../task/segment.js'
 import type { Gap, JournalReader, Snapshot } from './journal-source.js'
 
 export interface JournalFoldOptions {
@@ -23,7 +24,7 @@ export interface JournalFoldOptions {
   /** Where to begin; default: an empty state at the journal's start. */
   readonly snapshot?: Snapshot | undefined
   /** The records to fold in place of those read: others are left out, or stand for them. */
-  readonly rewrite?: ((record: DecodedRecord) => DecodedRecord) | undefined
+  readonly rewrite?: ((record: DecodedRecord) => FoldableRecord) | undefined
   /** What each entry did, and why. */
   readonly onFolded?: ((folded: Folded) => void) | undefined
   /** After each batch read. */
@@ -167,7 +168,7 @@ export class JournalFold {
 
 function* rewritten(
   records: Iterable<DecodedRecord>,
-  rewrite: (record: DecodedRecord) => DecodedRecord,
-): Generator<DecodedRecord> {
+  rewrite: (record: DecodedRecord) => FoldableRecord,
+): Generator<FoldableRecord> {
   for (const record of records) yield rewrite(record)
 }

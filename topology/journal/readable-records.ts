@@ -8,8 +8,7 @@ import type { JournalEntry } from './entry.js'
 export interface DecodedRecord {
   readonly offset: number
   readonly timestamp: number
-  /** Undefined: left out by an audit; the others keep their places. */
-  readonly entries: readonly (JournalEntry | undefined)[]
+  readonly entries: readonly JournalEntry[]
 }
 
 /**

@@ -1,5 +1,4 @@
 import type { JournalEntry } from '../journal/entry.js'
-import type { DecodedRecord } from '../journal/readable-records.js'
 import { ensureError } from '../../common/errors.js'
 import type { EventPosition, IndexEntry } from '../processor.js'
 import type { Folder, FoldReads } from './folder.js'
@@ -20,8 +19,16 @@ export interface Segment {
   readonly next?: number
 }
 
+/** A journal record to fold. */
+export interface FoldableRecord {
+  readonly offset: number
+  readonly timestamp: number
+  /** Undefined: left out by an audit; the others keep their places. */
+  readonly entries: readonly (JournalEntry | undefined)[]
+}
+
 /** Cuts records into segments of about `size` entries; an entry that needs a scan is a segment of its own. */
-export function* segmentsOf(folder: Folder, records: Iterable<DecodedRecord>, size: number): Generator<Segment> {
+export function* segmentsOf(folder: Folder, records: Iterable<FoldableRecord>, size: number): Generator<Segment> {
   let items: FoldItem[] = []
   let next: number | undefined
   for (const { offset, timestamp, entries } of records) {
