@@ -42,6 +42,8 @@ export const apiErrors = {
   UNKNOWN_EVENT_TYPE: invalid('Event type is not known', 'Send a known type, or name the topic with ?topic=.'),
   EVENTS_REJECTED: invalid('Events are not valid', 'Correct the events listed; nothing was taken.'),
   TOPIC_NOT_FOUND: invalid('Topic not found', 'See /ops/topology for the topics.', 404),
+  SOURCE_NOT_FOUND: invalid('Source not found', 'See /ops/sources for the partitions of input topics.', 404),
+  SOURCE_NOT_STOPPED: invalid('Source is read', 'Nothing needs to be done.', 409),
   OVERLOADED: askAgain('Too much at once', 'Send again after the time in Retry-After.'),
   RESTORING: askAgain('State is being restored', 'Ask again after the time in Retry-After.'),
   NOT_OWNED: askAgain('State is moving between instances', 'Ask again after the time in Retry-After.'),

@@ -21,6 +21,8 @@ import type {
   IngestEvent,
   QueryFailure,
   QueryResult,
+  RestartResult,
+  SourceView,
   Streams,
 } from '../topology/streams.js'
 
@@ -44,6 +46,9 @@ export interface TestStreams extends Streams {
   ready: boolean
   /** What answers of queries come from. */
   copy: { readonly role: 'active' | 'standby'; readonly stalenessMs: number }
+  inputs: readonly SourceView[]
+  readonly restarts: object[]
+  restartResult: RestartResult
   /** Waited for in each query and command; for slow requests. */
   hold: () => Promise<void>
 }
@@ -85,6 +90,9 @@ export async function testStreams(processors: readonly Processor[] = [standIn], 
     ingestFailure: null,
     ready: true,
     copy: { role: 'active', stalenessMs: 0 },
+    inputs: [],
+    restarts: [],
+    restartResult: { ok: true, incarnation: 'x+2', from: 7 },
     hold: () => Promise.resolve(),
     journal: () => ({ topic: JOURNAL, partitions }),
     query: (domain, asked, key, args, demand) =>
@@ -129,6 +137,11 @@ export async function testStreams(processors: readonly Processor[] = [standIn], 
       if (reason !== null) return { ok: false, reason, message, retryAfterMs: 1000 }
       const partition = 'partition' in to ? to.partition : partitionOf(to.key, partitions)
       return { ok: true, answer: fold(streams, event) as Answer, position: position(partition) }
+    },
+    sources: () => streams.inputs,
+    restartSource: (source, act) => {
+      streams.restarts.push({ ...source, ...act })
+      return Promise.resolve(streams.restartResult)
     },
     readiness: () => ({ ready: streams.ready, reasons: streams.ready ? [] : ['task trust-level/1 is restoring'] }),
   }

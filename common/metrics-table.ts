@@ -22,6 +22,18 @@ export const metricSpecs = {
     labels: ['topic', 'result', 'reason'],
     help: 'Records taken in from an input topic, by what became of them (event, skipped, rejected), and why.',
   },
+  pulsefold_input_stopped: {
+    type: 'gauge',
+    unit: 'stopped',
+    labels: ['topic', 'partition'],
+    help: '1 for a partition of an input topic that is not read, as it is no longer the same source; 0 once it is again.',
+  },
+  pulsefold_input_lag_records: {
+    type: 'gauge',
+    unit: 'records',
+    labels: ['topic', 'partition'],
+    help: 'Records of an input topic not taken in yet, by the instance that reads the partition.',
+  },
   pulsefold_dead_letter_records_total: {
     type: 'counter',
     unit: 'records',

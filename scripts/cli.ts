@@ -5,6 +5,7 @@ import { registerErrors } from './commands/errors.js'
 import { registerExplain } from './commands/explain.js'
 import { registerReplay } from './commands/replay.js'
 import { registerSettings } from './commands/settings.js'
+import { registerSources } from './commands/sources.js'
 import { registerStart } from './commands/start.js'
 import { registerState } from './commands/state.js'
 import { registerTopology } from './commands/topology.js'
@@ -24,6 +25,7 @@ registerErrors(program)
 registerReplay(program)
 registerState(program)
 registerExplain(program)
+registerSources(program)
 registerSimulate(program)
 
 // Whoever read the output may have left (`| head`).

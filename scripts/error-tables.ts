@@ -9,6 +9,7 @@ import { peerErrors } from '../topology/cluster/errors.js'
 import { auditErrors } from '../topology/audit/errors.js'
 import { engineErrors } from '../topology/errors.js'
 import { logErrors } from '../topology/log/errors.js'
+import { operatorErrors } from './commands/operator-errors.js'
 import { simulationErrors } from './simulate/errors.js'
 
 /** All families of error codes, in the order of the documentation. A test holds that none is missing. */
@@ -23,6 +24,7 @@ export const errorTables: readonly { readonly family: string; readonly where: st
   { family: 'Instances', where: 'the log', table: peerErrors },
   { family: 'Stores', where: 'the log, the start', table: storeErrors },
   { family: 'Audit', where: 'the end of the audit commands', table: auditErrors },
+  { family: 'Commands', where: 'the end of `sources` and `dead-letters`', table: operatorErrors },
   { family: 'Simulation', where: 'the end of `simulate`', table: simulationErrors },
 ]
 

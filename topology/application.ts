@@ -4,8 +4,8 @@ import type { StoreProvider } from '../state-stores/key-value-store.js'
 import { deadLetterPartition, deadLetterRecord } from './ingest/dead-letters.js'
 import type { DeadLetter } from './ingest/dead-letters.js'
 import { Intake } from './ingest/intake.js'
-import { ingest } from './ingest/ingest.js'
-import type { Route } from './ingest/ingest.js'
+import type { Act } from './ingest/sources/register.js'
+import { Sources } from './ingest/sources/sources.js'
 import { blockCodec } from './journal/block-codec.js'
 import type { BlockCodec } from './journal/block-codec.js'
 import { journalWriter } from './journal/journal-writer.js'
@@ -35,6 +35,8 @@ import type {
   Provenance,
   QueryResult,
   Readiness,
+  RestartResult,
+  SourceView,
   Streams,
 } from './streams.js'
 import type { TaskEnvironment } from './task/environment.js'
@@ -91,12 +93,10 @@ export class Application implements Streams, LocalStreams {
   readonly #options: ApplicationOptions
   readonly #domains = new Map<string, Domain>()
   readonly #journals = new Map<string, Domain>()
-  readonly #routes = new Map<string, Route & { readonly partitions: number }>()
   readonly #writes: LogWrites
   readonly #commands: PendingCommands
   readonly #topicWriters: TopicWriters
-  /** Where assigned inputs ended when they were: before that is read the application is not ready. */
-  readonly #inputTargets = new Map<string, number>()
+  readonly #sources: Sources
   readonly #directory = new GroupDirectory((topic) => this.#journals.get(topic)?.processor.name)
   readonly #outputPartitions = new Map<string, number>()
   #member: GroupMember | undefined
@@ -112,6 +112,18 @@ export class Application implements Streams, LocalStreams {
     this.#options = { ...options, log }
     const { applicationId, processors, clock, partitions, instance, observer } = options
     this.#commands = pendingCommands(clock)
+    this.#sources = new Sources({
+      ...{ log, clock, processors, observer },
+      registerTopic: names.sources(applicationId),
+      member: () => this.#member,
+      environment: {
+        partitions,
+        journalWriter: (name, partition) => this.#writer(this.#domain(name), partition),
+        sendDeadLetter: (letter, original) => this.#sendDeadLetter(letter, original),
+        onDecoded: (topic, result, reason) => observer.onDecoded(topic, result, reason),
+      },
+      signal: this.#stopping.signal,
+    })
     this.#topicWriters = topicWriters(log, clock, (topic, error) => observer.onError(`append to ${topic}`, error))
     for (const processor of processors) {
       const journalTopic = names.journal(applicationId, processor.name)
@@ -178,12 +190,10 @@ export class Application implements Streams, LocalStreams {
     for (const [topic, count] of await this.#makeMissing(outputTopics(processors, partitions))) {
       this.#outputPartitions.set(topic, count)
     }
-    for (const processor of processors) {
-      for (const input of processor.inputs) await this.#addRoute(processor, input)
-    }
+    await this.#sources.open()
     this.#member = await log.join({
       group: applicationId,
-      topics: [...this.#routes.keys(), ...this.#journals.keys()],
+      topics: [...this.#sources.topics, ...this.#journals.keys()],
       describe: () => encodeMemberData({ url, token, stores: this.#heldStores() }),
       listener: {
         onAssigned: (assigned) => this.#assigned(assigned),
@@ -337,6 +347,14 @@ export class Application implements Streams, LocalStreams {
     return { ok: true, answer: answered.answer, position }
   }
 
+  sources(): readonly SourceView[] {
+    return this.#sources.views
+  }
+
+  restartSource(source: TopicPartition, act: Act): Promise<RestartResult> {
+    return this.#sources.restart(source, act)
+  }
+
   readiness(): Readiness {
     const reasons: string[] = []
     if (this.#isStopping) reasons.push('the service is stopping')
@@ -358,9 +376,7 @@ export class Application implements Streams, LocalStreams {
           reasons.push(`task ${processor.name}/${task.partition}: ${task.trouble}`)
       }
     }
-    for (const [partition, target] of this.#inputTargets) {
-      reasons.push(`input ${partition} is not yet read up to offset ${target}, where it ended at the start`)
-    }
+    reasons.push(...this.#sources.reasons())
     return { ready: reasons.length === 0, reasons: reasons.slice(0, 20) }
   }
 
@@ -380,14 +396,6 @@ export class Application implements Streams, LocalStreams {
     return partitions
   }
 
-  async #addRoute(processor: Processor, input: Processor['inputs'][number]): Promise<void> {
-    const { log } = this.#options
-    const topic = await log.topic(input.topic)
-    if (topic === undefined) return
-    const { incarnation, partitions } = topic
-    this.#routes.set(input.topic, { processor, input, incarnation, partitions })
-  }
-
   /** The first record of a journal is its first owner's, so none may come before. */
   async #checkBegun({ topic, partition }: TopicPartition): Promise<void> {
     const name = `${topic}/${partition}`
@@ -399,31 +407,18 @@ export class Application implements Streams, LocalStreams {
     throw new LogError('LOG_UNAVAILABLE', `journal ${topic}/${partition} has had no owner yet`)
   }
 
-  async #inputAssigned(input: TopicPartition): Promise<void> {
-    const { start, end } = await this.#options.log.offsets(input)
-    const committed = (await this.#member?.committed(input))?.offset ?? 0
-    this.#inputTargets.set(inputName(input), end)
-    this.#inputReadUpTo(input, Math.max(start, committed))
-  }
-
-  #inputReadUpTo(input: TopicPartition, offset: number): void {
-    const name = inputName(input)
-    if (offset >= (this.#inputTargets.get(name) ?? 0)) this.#inputTargets.delete(name)
-  }
-
   async #assigned(assigned: readonly TopicPartition[]): Promise<(TopicPartition & { offset: number })[]> {
     const opened = await Promise.allSettled(
       assigned.map(async (partition) => {
         const domain = this.#journals.get(partition.topic)
         if (domain !== undefined) return { ...partition, offset: await domain.tasks.open(partition.partition) }
-        await this.#inputAssigned(partition)
-        return undefined
+        return { ...partition, offset: await this.#sources.assigned(partition) }
       }),
     )
     const failed = opened.find((result) => result.status === 'rejected')
     if (failed !== undefined) throw failed.reason
     this.#hasAssignment = true
-    return opened.flatMap((result) => (result.status === 'fulfilled' && result.value ? [result.value] : []))
+    return opened.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []))
   }
 
   async #revoked(revoked: readonly TopicPartition[]): Promise<void> {
@@ -431,7 +426,7 @@ export class Application implements Streams, LocalStreams {
       revoked.map(async ({ topic, partition }) => {
         await this.#journals.get(topic)?.tasks.close(partition)
         this.#commands.moved(`${topic}/${partition}`)
-        this.#inputTargets.delete(inputName({ topic, partition }))
+        this.#sources.revoked({ topic, partition })
       }),
     )
   }
@@ -439,22 +434,7 @@ export class Application implements Streams, LocalStreams {
   async #process(batch: RecordBatch): Promise<void> {
     const domain = this.#journals.get(batch.topic)
     if (domain !== undefined) return domain.tasks.process(batch)
-    const route = this.#routes.get(batch.topic)
-    if (route === undefined) return undefined
-    const { observer, partitions } = this.#options
-    await ingest(
-      {
-        partitions,
-        journalWriter: (name, partition) => this.#writer(this.#domain(name), partition),
-        sendDeadLetter: (letter, original) => this.#sendDeadLetter(letter, original),
-        onDecoded: (topic, result, reason) => observer.onDecoded(topic, result, reason),
-      },
-      route,
-      batch,
-    )
-    await this.#member?.commit(batch, { offset: batch.next, metadata: '' })
-    this.#inputReadUpTo(batch, batch.next)
-    return undefined
+    return this.#sources.process(batch)
   }
 
   #intake({ name, inputs, inputsTakenIn }: Processor, writers: readonly JournalWriter[]): Intake {
@@ -463,7 +443,7 @@ export class Application implements Streams, LocalStreams {
     return new Intake({
       clock,
       log,
-      inputs: () => inputs.flatMap(({ topic }) => this.#partitionsOf(topic)),
+      inputs: () => inputs.flatMap(({ topic }) => this.#sources.partitionsOf(topic)),
       committed: async (input) => (await this.#member?.committed(input))?.offset,
       tell: (partition, taken) => {
         const event = inputsTakenIn?.(taken)
@@ -472,13 +452,6 @@ export class Application implements Streams, LocalStreams {
       onError,
       signal: this.#stopping.signal,
     })
-  }
-
-  /** Errors: TOPIC_UNKNOWN, as long as the topic is missing. */
-  #partitionsOf(topic: string): readonly TopicPartition[] {
-    const partitions = this.#routes.get(topic)?.partitions
-    if (partitions === undefined) throw new LogError('TOPIC_UNKNOWN', `input topic ${topic} is missing`)
-    return Array.from({ length: partitions }, (_, partition) => ({ topic, partition }))
   }
 
   #environment(domain: Domain, partition: number, onFailed: (error: Error) => void): TaskEnvironment {
@@ -549,8 +522,4 @@ export class Application implements Streams, LocalStreams {
     if (domain === undefined) throw new Error(`there is no processor ${name}`)
     return domain
   }
-}
-
-function inputName({ topic, partition }: TopicPartition): string {
-  return `${topic}/${partition}`
 }

@@ -7,5 +7,6 @@ export const names = {
   /** Of a journal where two sites have one each: what a site's folds make carries it, so that nothing of both is alike. */
   siteJournal: (site: string, journalTopic: string): string => (site === '' ? journalTopic : `${site}.${journalTopic}`),
   mirror: (site: string, journalTopic: string): string => `mirror.${site}.${journalTopic}`,
+  sources: (applicationId: string): string => `${applicationId}-sources`,
   taskStore: (domain: string, partition: number): string => `${domain}-${partition}`,
 }

@@ -18,6 +18,10 @@ export interface EngineObserver {
   onDecoded(topic: string, result: string, reason: string): void
   onDeadLetter(topic: string, code: string): void
   onOutput(topic: string): void
+  /** An input topic was found to have so many partitions, other than before; none: it is missing. */
+  onInputTopic(topic: string, partitions: number): void
+  /** A source is not read any more; without a reason: it is again. */
+  onSourceStopped(source: TopicPartition, reason: string): void
   /** Records were deleted before they were read. */
   onGap(gap: TopicPartition & { readonly from: number; readonly to: number }): void
   /** Something failed and is tried again, or stopped; `where` names it. */
@@ -38,6 +42,8 @@ export const silentObserver: EngineObserver = {
   onDecoded: () => undefined,
   onDeadLetter: () => undefined,
   onOutput: () => undefined,
+  onInputTopic: () => undefined,
+  onSourceStopped: () => undefined,
   onGap: () => undefined,
   onError: () => undefined,
 }

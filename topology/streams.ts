@@ -1,5 +1,10 @@
-import type { Log } from './log/log.js'
+import type { Act } from './ingest/sources/register.js'
+import type { RestartResult, SourceView } from './ingest/sources/sources.js'
+import type { Log, TopicPartition } from './log/log.js'
+
 import type { EventPosition, JournalEvent, Original, Processor, Query } from './processor.js'
+
+export type { RestartResult, SourceView } from './ingest/sources/sources.js'
 
 /** A journal position as clients see it: `topic/partition/offset`. */
 export interface Position {
@@ -112,4 +117,8 @@ export interface Streams {
     options: CommandOptions,
   ): Promise<CommandResult<Answer>>
   readiness(): Readiness
+  /** Partitions of input topics that this instance reads. */
+  sources(): readonly SourceView[]
+  /** An operator's act: a stopped source is read from its log start on, whichever instance owns it. Errors: those of the log. */
+  restartSource(source: TopicPartition, act: Act): Promise<RestartResult>
 }

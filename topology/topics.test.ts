@@ -12,6 +12,7 @@ t.test('journal, changelog, digests and dead letters follow from the declaration
     { ...kept, name: 'app-counts-changelog', retentionMs: -1, cleanup: 'compact' },
     { ...kept, name: 'app-counts-digests', retentionMs: -1, cleanup: 'compact' },
     { ...kept, name: 'app-dead-letters', retentionMs: 30 * DAY_MS },
+    { ...kept, name: 'app-sources', partitions: 1, retentionMs: -1, cleanup: 'compact' },
   ])
 })
 

@@ -14,7 +14,7 @@ const OUTPUT_RETENTION_MS = 7 * DAY_MS
 export const CHANGELOG_DELETE_RETENTION_MS = DAY_MS
 const DEAD_LETTER_RETENTION_MS = 30 * DAY_MS
 
-/** The topics that follow from the processors and are theirs alone: journals, changelogs, seals, dead letters. */
+/** The topics that follow from the processors and are theirs alone: journals, changelogs, seals, dead letters, sources. */
 export function ownTopics(processors: readonly Processor[], settings: TopicSettings): TopicSpec[] {
   const { applicationId, partitions, journalRetentionMs } = settings
   const kept = (name: string, retentionMs: number): TopicSpec => keptFor(retentionMs, name, partitions)
@@ -25,6 +25,7 @@ export function ownTopics(processors: readonly Processor[], settings: TopicSetti
       { ...kept(names.digests(applicationId, processor.store), -1), cleanup: 'compact' },
     ]),
     kept(names.deadLetters(applicationId), DEAD_LETTER_RETENTION_MS),
+    { ...keptFor(-1, names.sources(applicationId), 1), cleanup: 'compact' },
   ]
 }
 

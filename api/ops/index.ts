@@ -4,6 +4,7 @@ import { registerDmiPlugins } from './dmi-plugins.js'
 import { registerHealth } from './health.js'
 import { registerMetrics } from './metrics.js'
 import { registerOpenapi } from './openapi.js'
+import { registerSources } from './sources.js'
 import { registerTopicRecords } from './topic-records.js'
 import { registerTopology } from './topology.js'
 import { registerTransitions } from './transitions.js'
@@ -15,6 +16,7 @@ export function registerOps(app: FastifyInstance, api: Api): void {
   registerTopology(app, api)
   registerTopicRecords(app, api)
   registerDmiPlugins(app, api)
+  registerSources(app, api)
   registerTransitions(app, api)
   registerOpenapi(app)
 }

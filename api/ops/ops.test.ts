@@ -22,6 +22,23 @@ t.test('liveness, readiness with its reasons, and the actuator paths', async (t)
   t.strictSame(await get('/actuator/health/liveness'), [200, { status: 'UP' }])
 })
 
+t.test('sources are listed in order, and a stopped one is restarted with actor and reason', async (t) => {
+  const { server, streams } = await testApi(t)
+  const source = { topic: 'in', partition: 1, incarnation: 'x', position: 4, stopped: '' }
+  streams.inputs = [source, { ...source, partition: 0, stopped: 'made anew' }]
+  const listed = await server.app.inject('/ops/sources')
+  t.strictSame(listed.json(), [{ ...source, partition: 0, stopped: 'made anew' }, source])
+  const headers = { 'x-pulsefold-actor': 'op', 'x-pulsefold-reason': 'moved' }
+  const restart = (path: string) => server.app.inject({ method: 'POST', url: `/ops/sources/${path}/restart`, headers })
+  t.strictSame((await restart('in/0')).json(), { incarnation: 'x+2', from: 7 })
+  t.strictSame(streams.restarts, [{ topic: 'in', partition: 0, actor: 'op', reason: 'moved' }])
+  streams.restartResult = { ok: false, reason: 'notStopped' }
+  t.match((await restart('in/1')).json(), { status: 409, code: 'SOURCE_NOT_STOPPED' })
+  streams.restartResult = { ok: false, reason: 'unknown' }
+  t.match((await restart('other/1')).json(), { status: 404, code: 'SOURCE_NOT_FOUND' })
+  t.equal((await restart('in/x')).statusCode, 400)
+})
+
 t.test('metrics are served as they are', async (t) => {
   const { server } = await testApi(t)
   const answer = await server.app.inject('/metrics')

@@ -103,14 +103,23 @@ t.test('troubles are counted and logged', async (t) => {
   const { text, lines } = await observed((o) => {
     o.onGap({ topic: 'in', partition: 2, from: 10, to: 25 })
     o.onSetAside('d', 1, 'damaged', '/data/x')
+    o.onInputTopic('in', 0)
+    o.onSourceStopped({ topic: 'in', partition: 2 }, 'made anew')
     o.onError('consumer', new Error('lost'))
   })
   t.match(text, 'pulsefold_gap_records_total{topic="in",partition="2"} 15')
   t.match(text, 'pulsefold_stores_set_aside_total{domain="d",partition="1"} 1')
+  t.match(text, 'pulsefold_input_stopped{topic="in",partition="2"} 1')
   t.match(text, 'pulsefold_failures_total{where="consumer"} 1')
   t.same(
     lines.map((line) => line.split(' {')[0]),
-    ['warn: records were deleted before they were read', 'warn: local store set aside, to be rebuilt', 'error: failed'],
+    [
+      'error: records were deleted before they were read',
+      'warn: local store set aside, to be rebuilt',
+      'error: input topic is missing; it is read as soon as it is there',
+      'error: input is not read until it is restarted (pulsefold sources)',
+      'error: failed',
+    ],
   )
 })
 

@@ -68,9 +68,18 @@ export function engineObserver(metrics: Metrics, logger: Logger, clock: Pick<Clo
       metrics.counter('pulsefold_dead_letter_records_total', { topic, code }).increment()
     },
     onOutput: (topic) => written(topic).increment(),
+    onInputTopic(topic, partitions) {
+      if (partitions === 0) logger.error({ topic }, 'input topic is missing; it is read as soon as it is there')
+      else logger.warn({ topic, partitions }, 'input topic has another number of partitions; all of them are read')
+    },
+    onSourceStopped({ topic, partition }, reason) {
+      metrics.gauge('pulsefold_input_stopped', { topic, partition }).set(reason === '' ? 0 : 1)
+      if (reason === '') logger.info({ topic, partition }, 'input is read again')
+      else logger.error({ topic, partition, reason }, 'input is not read until it is restarted (pulsefold sources)')
+    },
     onGap({ topic, partition, from, to }) {
       metrics.counter('pulsefold_gap_records_total', { topic, partition }).increment(to - from)
-      logger.warn({ topic, partition, from, to }, 'records were deleted before they were read')
+      logger.error({ topic, partition, from, to }, 'records were deleted before they were read')
     },
     onError(where, error) {
       metrics.counter('pulsefold_failures_total', { where }).increment()

@@ -118,6 +118,7 @@ export async function startPulsefold(
     closing.push(() => server.stop())
     observeRequests(metrics, server.app)
     const url = await server.start()
+    logger.info({ url }, 'listening')
     ownPorts.push(Number(new URL(url).port))
     await application.start({ advertisedUrl: advertisedUrl(settings, url, hostname()), token })
     await Promise.race([failed, untilReady(application, clock, stopping)])

@@ -34,6 +34,8 @@ export interface System extends Client {
   readonly settled: () => Promise<void>
   readonly stop: () => Promise<void>
   readonly start: () => Promise<void>
+  /** As `start`, without waiting for it to be ready. */
+  readonly startUnready: () => Promise<void>
 }
 
 /** A folder that goes with the test, after all that was started later in the test has ended. */
@@ -88,9 +90,9 @@ export async function startSystem(
     settings,
   )
   const failures: Error[] = []
-  const start = async (): Promise<void> => {
+  const start = async (waiting?: AbortSignal): Promise<void> => {
     sent = 0
-    running = await startPulsefold(settings, silentLogger(), clock, (error) => failures.push(error))
+    running = await startPulsefold(settings, silentLogger(), clock, (error) => failures.push(error), waiting)
   }
   const stop = async (): Promise<void> => {
     const stopping = running
@@ -114,7 +116,8 @@ export async function startSystem(
     ...client,
     settings,
     pulsefold,
-    start,
+    start: () => start(),
+    startUnready: () => start(AbortSignal.abort()),
     stop,
     async append(records, partition = 0) {
       await append(partition, records)

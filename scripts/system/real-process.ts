@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
+import { closeSync, fstatSync, openSync, readFileSync, readSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Test } from 'tap'
@@ -9,6 +9,7 @@ import { flagOf } from '../../common/settings-names.js'
 import type { SettingName } from '../../common/settings-schema.js'
 import { clientOf } from './http-client.js'
 import type { Client } from './http-client.js'
+import { until } from './until.js'
 
 export interface Ended {
   readonly code: number | null
@@ -27,6 +28,8 @@ export interface RealProcess extends Client {
   readonly ended: Promise<Ended>
   /** Resolves when it says that it is ready; rejects when it ends before. */
   readonly ready: Promise<string>
+  /** Resolves with the address when it answers, ready or not; for a log on a file. */
+  readonly listening: () => Promise<string>
 }
 
 const main = fileURLToPath(new URL('../start.js', import.meta.url))
@@ -82,7 +85,9 @@ export function spawnPulsefold(t: Test, folder: string, options: SpawnOptions = 
     child.kill('SIGKILL')
     await ended
   })
-  return { ...client, pid: child.pid ?? 0, kill: (signal) => void child.kill(signal), ended, ready }
+  const listening = (): Promise<string> =>
+    until('it listens', () => /"url":"([^"]+)","msg":"listening"/.exec(readFileSync(path, 'utf8'))?.[1] ?? false)
+  return { ...client, pid: child.pid ?? 0, kill: (signal) => void child.kill(signal), ended, ready, listening }
 }
 
 /** From the descriptor, which outlives its folder. */

@@ -42,10 +42,12 @@ t.test('a running service goes by its settings', async (t) => {
     t.same(topics.map(({ name }) => name).sort(), [
       'beats',
       'site-a-dead-letters',
+      'site-a-sources',
       'site-a-trust-level-changelog',
+      'site-a-trust-level-digests',
       'site-a-trust-level-journal',
     ])
-    for (const { name, partitions } of topics) t.equal(partitions, 3, name)
+    for (const { name, partitions } of topics) t.equal(partitions, name === 'site-a-sources' ? 1 : 3, name)
     t.equal((await system.ask('/ops/trust-levels/transitions')).status, 404, 'without notices there is no feed')
   })
 

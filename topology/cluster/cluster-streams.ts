@@ -8,6 +8,8 @@ import type {
   Position,
   QueryResult,
   Readiness,
+  RestartResult,
+  SourceView,
   Streams,
 } from '../streams.js'
 import { askPartition } from './ask-partition.js'
@@ -81,6 +83,14 @@ export class ClusterStreams implements Streams {
     const partition = 'partition' in to ? to.partition : partitionOf(to.key, this.journal(domain).partitions)
     const result = await commandPartition(this.#instances, { domain, partition, event, options })
     return result as CommandResult<Answer>
+  }
+
+  sources(): readonly SourceView[] {
+    return this.#instances.local.sources()
+  }
+
+  restartSource(...act: Parameters<Streams['restartSource']>): Promise<RestartResult> {
+    return this.#instances.local.restartSource(...act)
   }
 
   readiness(): Readiness {

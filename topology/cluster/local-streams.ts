@@ -3,7 +3,10 @@ import type { CommandOptions, Demand, Provenance, QueryResult, Streams } from '.
 import type { LocalCommandResult } from './instance-call.js'
 
 /** What one instance does by itself: it never asks another. */
-export interface LocalStreams extends Pick<Streams, 'processors' | 'log' | 'journal' | 'ingest' | 'readiness'> {
+export interface LocalStreams extends Pick<
+  Streams,
+  'processors' | 'log' | 'journal' | 'ingest' | 'readiness' | 'sources' | 'restartSource'
+> {
   /** As `active` the live task answers that is here, as `standby` whatever copy is. */
   queryLocal<Arguments, Result>(
     domain: string,

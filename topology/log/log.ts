@@ -158,6 +158,8 @@ export interface GroupMember {
   /** Stops delivery of a partition until `resume`; a batch under way ends. */
   pause(partition: TopicPartition): void
   resume(partition: TopicPartition): void
+  /** A paused partition is read on from `offset` when it is resumed; what was read ahead is dropped. */
+  seek(partition: TopicPartition, offset: number): void
   /** Revokes and leaves; resolves when no call of the listener is under way. */
   leave(): Promise<void>
 }
@@ -186,7 +188,10 @@ export interface Log {
   offsetForTime(partition: TopicPartition, timestampMs: number): Promise<number>
   /** Reads without a group, from `offset`; an empty batch at the end. OFFSET_OUT_OF_RANGE when before the start or beyond the end. */
   read(partition: TopicPartition, offset: number, options?: ReadOptions): Promise<RecordBatch>
-  /** Resolves before the listener is called for the first time. Errors: TOPIC_UNKNOWN. */
+  /**
+   * Resolves before the listener is called for the first time. A topic that is missing has no partitions, until a rebalance
+   * finds it: see `rejoin`.
+   */
   join(options: GroupOptions): Promise<GroupMember>
   /** Opens the writer of `transactionalId` and fences the former one before it resolves. */
   writer(transactionalId: string): Promise<TransactionalWriter>

@@ -288,11 +288,45 @@ export const groupCases: readonly ContractCase[] = [
     },
   },
   {
-    name: 'a member of an unknown topic is refused',
+    name: 'a topic that is missing is delivered from its start once it is made, and does not hold back others',
     async run(t, harness) {
       const log = await harness.open(t)
-      const options = { group: newName(), topics: [newName()], listener: new RecordingListener() }
-      await t.rejects(log.join(options), { code: 'TOPIC_UNKNOWN' })
+      const [topic, later] = [await createTopic(log), newName()]
+      await log.append(topic, 0, numbered(1, 'a'))
+      const listener = new RecordingListener()
+      const member = await join(t, log, listener, { topics: [topic, later] })
+      await listener.until((seen) => seen.values().join() === 'a0')
+      await createTopic(log, { name: later, partitions: 2 })
+      await log.append(later, 1, numbered(2, 'b'))
+      member.rejoin()
+      await listener.until((seen) => seen.records().length === 3)
+      t.same(listener.values(), ['a0', 'b0', 'b1'])
+      t.equal(member.assignment.length, 3)
+      t.same(listener.errors(), [])
+    },
+  },
+  {
+    name: 'a paused partition is read on from where it is sent, whatever was read ahead',
+    async run(t, harness) {
+      const log = await harness.open(t)
+      const topic = await createTopic(log)
+      const at = { topic, partition: 0 }
+      await log.append(topic, 0, numbered(6))
+      const opened = gate()
+      const listener = new RecordingListener({ onBatch: () => opened.opened })
+      const member = await join(t, log, listener, { topics: [topic], maxRecords: 2 })
+      await listener.until((seen) => seen.batches().length === 1)
+      member.pause(at)
+      opened.open()
+      await listener.until((seen) => seen.records().length === 2)
+      member.seek(at, 4)
+      member.resume(at)
+      await listener.until((seen) => seen.records().length === 4)
+      member.pause(at)
+      member.seek(at, 1)
+      member.resume(at)
+      await listener.until((seen) => seen.records().length === 9)
+      t.same(listener.values(), ['v0', 'v1', 'v4', 'v5', 'v1', 'v2', 'v3', 'v4', 'v5'])
     },
   },
 ]

@@ -26,6 +26,8 @@ export class Delivery {
   readonly #options: DeliveryOptions
   readonly #stopping = new AbortController()
   #resumed: Promise<void> | undefined
+  #seekTo: number | undefined
+  #sought = new AbortController()
   #resume: (() => void) | undefined
   /** Resolves when no call of the listener for this partition is under way or to come; set by the member. */
   done: Promise<void> = Promise.resolve()
@@ -41,6 +43,7 @@ export class Delivery {
 
   stop(): void {
     this.#stopping.abort()
+    this.#sought.abort()
     this.resume()
   }
 
@@ -53,6 +56,12 @@ export class Delivery {
     this.#resumed = this.#resume = undefined
   }
 
+  /** Reading goes on at `offset`, once it is resumed. */
+  seek(offset: number): void {
+    this.#seekTo = offset
+    this.#sought.abort()
+  }
+
   /** Never rejects: what goes wrong is told to the listener's `onError` and tried again after a pause. */
   async run(from: number): Promise<void> {
     let position = from
@@ -61,14 +70,22 @@ export class Delivery {
     while (!this.#isStopped()) {
       try {
         await this.#resumed
+        if (this.#seekTo !== undefined) {
+          position = this.#seekTo
+          this.#seekTo = batch = undefined
+          this.#sought = new AbortController()
+        }
         if (batch === undefined) {
           position = this.#overGap(position)
-          if (position === this.partition.end) await this.partition.reachesBeyond(position, this.stopped)
+          if (position === this.partition.end) {
+            await this.partition.reachesBeyond(position, this.#sought.signal)
+          }
           batch = await this.partition.read(position, this.#options)
         }
         // `pause` or `stop` may have come while the batch was read.
         await this.#resumed
         if (this.#isStopped()) return
+        if (this.#isSought()) continue
         if (batch.records.length > 0) await this.#options.listener.onBatch(batch)
         position = batch.next
         batch = undefined
@@ -81,6 +98,10 @@ export class Delivery {
         await sleep(this.#options.clock, backoffMs(++failures), this.stopped)
       }
     }
+  }
+
+  #isSought(): boolean {
+    return this.#seekTo !== undefined
   }
 
   #isStopped(): boolean {

@@ -90,6 +90,10 @@ export class EmbeddedGroupMember implements GroupMember {
     this.#held.get(this.#context.find(partition))?.resume()
   }
 
+  seek(partition: TopicPartition, offset: number): void {
+    this.#held.get(this.#context.find(partition))?.seek(offset)
+  }
+
   leave(): Promise<void> {
     this.#left ??= this.#context.leave()
     return this.#left

@@ -97,8 +97,8 @@ export class StoreLog implements EmbeddedLog {
 
   async join({ group, maxRecords, maxBytes, ...options }: GroupOptions): Promise<GroupMember> {
     this.#checkOpen()
-    for (const topic of options.topics) this.#parts.topics.get(topic)
-    const consumers = this.#groups.get(group) ?? new ConsumerGroup((topic) => this.#parts.topics.get(topic).partitions)
+    const partitionsOf = (topic: string): readonly Partition[] => this.#parts.topics.find(topic)?.partitions ?? []
+    const consumers = this.#groups.get(group) ?? new ConsumerGroup(partitionsOf)
     this.#groups.set(group, consumers)
     const member: EmbeddedGroupMember = new EmbeddedGroupMember({
       ...options,

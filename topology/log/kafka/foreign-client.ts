@@ -9,13 +9,22 @@ export interface ForeignClient {
   readonly admin: Admin
   readonly producer: Producer
   /** Sends records to a partition, with their keys, headers and stamps as they are. */
-  append(at: TopicPartition, records: readonly NewRecord[], options?: { readonly gzip?: boolean }): Promise<void>
-  createTopic(topic: string, partitions: number, settings?: Readonly<Record<string, string>>): Promise<void>
-  deleteTopic(topic: string): Promise<void>
+  readonly append: (
+    at: TopicPartition,
+    records: readonly NewRecord[],
+    options?: { readonly gzip?: boolean },
+  ) => Promise<void>
+  readonly createTopic: (
+    topic: string,
+    partitions: number,
+    settings?: Readonly<Record<string, string>>,
+  ) => Promise<void>
+  readonly growTopic: (topic: string, partitions: number) => Promise<void>
+  readonly deleteTopic: (topic: string) => Promise<void>
   /** Moves the log start, as retention does. */
-  deleteBefore(at: TopicPartition, offset: number): Promise<void>
+  readonly deleteBefore: (at: TopicPartition, offset: number) => Promise<void>
   /** Client ids of a group's members. */
-  members(group: string): Promise<string[]>
+  readonly members: (group: string) => Promise<string[]>
 }
 
 /** Connected until the test ends. */
@@ -24,6 +33,14 @@ export async function foreignClient(t: Test, brokers: readonly string[]): Promis
   const [admin, producer] = [kafka.admin(), kafka.producer({ allowAutoTopicCreation: false })]
   await Promise.all([admin.connect(), producer.connect()])
   t.teardown(() => Promise.all([admin.disconnect(), producer.disconnect()]))
+  /** The broker that is asked learns of a change a little later than the one that made it. */
+  const untilLed = async (topic: string, partitions: number): Promise<void> => {
+    for (;;) {
+      const { topics } = await admin.fetchTopicMetadata({ topics: [topic] }).catch(() => ({ topics: [] }))
+      const led = topics[0]?.partitions.filter(({ leader }) => leader >= 0) ?? []
+      if (led.length === partitions) return
+    }
+  }
   return {
     admin,
     producer,
@@ -39,7 +56,16 @@ export async function foreignClient(t: Test, brokers: readonly string[]): Promis
     },
     async createTopic(topic, partitions, settings = {}) {
       const configEntries = Object.entries(settings).map(([name, value]) => ({ name, value }))
-      await admin.createTopics({ topics: [{ topic, numPartitions: partitions, configEntries }], waitForLeaders: true })
+      const made = { topic, numPartitions: partitions, configEntries }
+      await admin.createTopics({ topics: [made], waitForLeaders: false })
+      await untilLed(topic, partitions)
+    },
+    async growTopic(topic, partitions) {
+      await admin.createPartitions({ topicPartitions: [{ topic, count: partitions }] })
+      await untilLed(topic, partitions)
+      // A producer that knows the topic would leave out, without a word, what is for partitions that it does not know.
+      await producer.disconnect()
+      await producer.connect()
     },
     deleteTopic: (topic) => admin.deleteTopics({ topics: [topic] }),
     async deleteBefore({ topic, partition }, offset) {

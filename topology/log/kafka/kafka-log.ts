@@ -126,8 +126,6 @@ class KafkaLog implements Log {
   async join({ maxRecords, maxBytes, ...options }: GroupOptions): Promise<GroupMember> {
     this.#checkOpen()
     const { clock, onFatal, sessionTimeoutMs = 6_000, rebalanceTimeoutMs = 60_000 } = this.#options
-    for (const topic of options.topics) await this.#directory.get(topic)
-    this.#checkOpen()
     const member = new KafkaGroupMember({
       ...options,
       ...{ clock, onFatal, sessionTimeoutMs, rebalanceTimeoutMs },
@@ -143,7 +141,7 @@ class KafkaLog implements Log {
     })
     this.#members.add(member)
     member.start()
-    return member
+    return Promise.resolve(member)
   }
 
   async writer(transactionalId: string): Promise<TransactionalWriter> {

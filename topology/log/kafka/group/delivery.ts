@@ -26,6 +26,8 @@ export class Delivery {
   readonly #stopping = new AbortController()
   #ahead: RecordBatch | undefined
   #fetchAt = 0
+  /** Counts the times that reading was sent elsewhere. */
+  #seeks = 0
   #isStarted = false
   #rests = 0
   #arrived: (() => void) | undefined
@@ -58,8 +60,12 @@ export class Delivery {
     return isResting || this.#ahead !== undefined ? undefined : this.#fetchAt
   }
 
-  /** What was fetched at `wanted`. A batch without records, as compaction or a transaction leaves it, is passed over. */
-  arrive(batch: RecordBatch): void {
+  /**
+   * What was fetched at `offset`, unless that is not `wanted` any more. A batch without records, as compaction or a
+   * transaction leaves it, is passed over.
+   */
+  arrive(offset: number, batch: RecordBatch): void {
+    if (offset !== this.#fetchAt) return
     this.#fetchAt = batch.next
     if (batch.records.length === 0) return
     this.#ahead = batch
@@ -80,6 +86,13 @@ export class Delivery {
       this.#rests--
       this.#options.onWanted()
     })
+  }
+
+  /** Reading goes on at `offset`, once it is resumed. */
+  seek(offset: number): void {
+    this.#seeks++
+    this.#ahead = undefined
+    this.#fetchAt = offset
   }
 
   stop(): void {
@@ -106,11 +119,13 @@ export class Delivery {
     this.#options.onWanted()
     while (!this.#isStopped()) {
       const fetched = await this.#take()
+      const seeks = this.#seeks
       for (let records = fetched?.records ?? []; fetched !== undefined && records.length > 0;) {
         const part = takeBounded(records, maxRecords, maxBytes)
         records = records.slice(part.length)
         await this.#deliver({ ...fetched, records: part, next: records[0]?.offset ?? fetched.next })
         if (this.#isStopped()) return
+        if (this.#seeks !== seeks) break
         // To the back of the queue: other partitions, timers and sockets come first.
         await new Promise((resolve) => setImmediate(resolve))
       }
@@ -129,9 +144,10 @@ export class Delivery {
 
   async #deliver(batch: RecordBatch): Promise<void> {
     const { listener, clock } = this.#options
+    const seeks = this.#seeks
     for (let failures = 0; ;) {
       await this.#resumed
-      if (this.#isStopped()) return
+      if (this.#isStopped() || this.#seeks !== seeks) return
       try {
         await listener.onBatch(batch)
         return

@@ -89,8 +89,8 @@ export class Fetcher {
       if (delivery.isFull) maxWaitMs = busyWaitMs
       const { wanted } = delivery
       if (wanted === undefined) continue
-      const leader = await this.#context.directory.leader(delivery.partition)
-      if (this.#busy.has(leader)) continue
+      const leader = await this.#leader(delivery)
+      if (leader === undefined || this.#busy.has(leader)) continue
       const wants = byLeader.get(leader) ?? new Map<Delivery, number>()
       byLeader.set(leader, wants.set(delivery, wanted))
     }
@@ -101,6 +101,18 @@ export class Fetcher {
         this.#underWay.delete(fetching)
       })
       this.#underWay.add(fetching)
+    }
+  }
+
+  /** Undefined when it cannot be told now, as for a topic that was deleted: others are not held back by that. */
+  async #leader(delivery: Delivery): Promise<number | undefined> {
+    const { directory, onError } = this.#context
+    try {
+      return await directory.leader(delivery.partition)
+    } catch (error) {
+      delivery.rest(refusedPauseMs)
+      onError(ensureError(error))
+      return undefined
     }
   }
 
@@ -129,7 +141,7 @@ export class Fetcher {
     if (found.errorCode !== 0) return this.#refused(delivery, offset, new BrokerError(found.errorCode))
     try {
       const { records, next } = await decodeBatches(found.bytes, offset, found.aborted)
-      delivery.arrive({ topic, partition, records, next, end: found.lastStableOffset })
+      delivery.arrive(offset, { topic, partition, records, next, end: found.lastStableOffset })
     } catch (error) {
       delivery.stop()
       const message = `partition ${partition} of topic ${cut(topic)} cannot be read at ${offset}: ${ensureError(error).message}`

@@ -133,6 +133,10 @@ export class KafkaGroupMember implements GroupMember {
     this.#held.get(nameOf(partition))?.resume()
   }
 
+  seek(partition: TopicPartition, offset: number): void {
+    this.#held.get(nameOf(partition))?.seek(offset)
+  }
+
   leave(): Promise<void> {
     this.#left ??= this.#leave()
     return this.#left

@@ -1,0 +1,48 @@
+import { request } from 'undici'
+import { cut, ensureError } from '../../common/errors.js'
+import { OperatorError } from './operator-errors.js'
+
+/** Who does something, and why: in the log with what was done. */
+export interface OperatorFlags {
+  readonly url: string
+  readonly actor?: string
+  readonly reason?: string
+}
+
+/** Asks a running instance; GET without `method`. Rejects with PULSEFOLD_NOT_REACHED, PULSEFOLD_REFUSED. */
+export async function askInstance<Body>(
+  flags: OperatorFlags,
+  path: string,
+  method: 'GET' | 'POST' = 'GET',
+): Promise<Body> {
+  const headers = {
+    ...(flags.actor !== undefined && { 'x-pulsefold-actor': flags.actor }),
+    ...(flags.reason !== undefined && { 'x-pulsefold-reason': flags.reason }),
+  }
+  let status: number
+  let text: string
+  try {
+    const answer = await request(new URL(path, flags.url), { method, headers })
+    status = answer.statusCode
+    text = await answer.body.text()
+  } catch (error) {
+    const message = `no answer from ${cut(flags.url)}: ${ensureError(error).message}`
+    throw new OperatorError('PULSEFOLD_NOT_REACHED', message, { cause: error })
+  }
+  if (status === 200) return JSON.parse(text) as Body
+  throw new OperatorError('PULSEFOLD_REFUSED', `${method} ${path} answered ${status}: ${cut(messageOf(text), 500)}`)
+}
+
+function messageOf(text: string): string {
+  try {
+    const body = JSON.parse(text) as { readonly message?: unknown }
+    return typeof body.message === 'string' ? body.message : text
+  } catch {
+    return text
+  }
+}
+
+/** Where the instance is that a command asks. */
+export const urlOption = ['--url <url>', 'address of a running instance', 'http://127.0.0.1:8080'] as const
+export const actorOption = ['--actor <name>', 'who does this'] as const
+export const reasonOption = ['--reason <text>', 'why'] as const
