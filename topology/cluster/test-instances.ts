@@ -43,6 +43,8 @@ export function fakeInstance(says: Says = 'notOwned', command?: SaysOfCommand): 
       journal: () => ({ topic: JOURNAL, partitions: 3 }),
       ingest: () => Promise.resolve([]),
       readiness: () => ({ ready: true, reasons: [] }),
+      sources: () => [],
+      restartSource: () => Promise.resolve({ ok: false, reason: 'unknown' }),
       queryLocal: <Result>(
         ...[, , partition, args, , role]: Parameters<LocalStreams['queryLocal']>
       ): Promise<QueryResult<Result>> =>
