@@ -1,5 +1,6 @@
 import t from 'tap'
 import type { LightMyRequestResponse } from 'fastify'
+import { partitionOf } from '../topology/partitioner.js'
 import { testSystem } from './test-system.js'
 import type { TestSystem } from './test-system.js'
 
@@ -136,6 +137,39 @@ t.test('a registration sent again with its Idempotency-Key gets its first answer
   t.equal((await send('key-1')).statusCode, 200)
   t.equal((await send('key-1')).statusCode, 200)
   t.equal((await send('key-2')).statusCode, 500)
+})
+
+t.test('a repeated registration never takes the answer to another claim for its own', async (t) => {
+  const system = await testSystem(t)
+  const { application, clock, partitions } = system.driver
+  // Of one home, so that they are claimed together.
+  const [x = '', y = ''] = Array.from('abcdefgh').filter((alternateId) => partitionOf(alternateId, partitions) === 0)
+  const send = async (payload: object, key: string): Promise<LightMyRequestResponse> =>
+    system.request({ method: 'POST', url: '/ncmpInventory/v1/ch', payload, headers: { 'idempotency-key': key } })
+  const claimBy = (type: string, data: object): void => {
+    void application.command('trust-level', { key: y }, { type, data }, { commandId: type, timeoutMs: 5000 })
+  }
+  await register(system, { createdCmHandles: [{ cmHandle: 'holder', alternateId: x }] })
+  claimBy('AlternateIdsClaimed', { claims: [{ alternateId: y, cmHandle: 'gone' }], claimId: 'other' })
+  await system.driver.settle()
+  // Both are refused at first; y comes free while the request waits.
+  const free = { alternateId: y, cmHandle: 'gone', claimId: 'other', held: false }
+  clock.setTimer(() => claimBy('AlternateIdSettled', free), 100)
+  const created = [x, y].map((alternateId) => ({ cmHandle: `dev-${alternateId}`, alternateId }))
+  const body = { dmiPlugin: PLUGIN, createdCmHandles: created }
+  const first = await send(body, 'key-1')
+  t.match(first.json(), { failedCreatedCmHandles: [{ cmHandle: `dev-${x}`, errorCode: '109' }] })
+  t.equal(first.json<{ failedCreatedCmHandles: unknown[] }>().failedCreatedCmHandles.length, 1)
+  t.equal(await levelOf(system, `dev-${y}`), 'COMPLETE')
+  await register(system, { removedCmHandles: ['holder'] })
+  await system.driver.settle()
+  const again = await send(body, 'key-1')
+  t.match([again.statusCode, again.body], [200, ''])
+  for (const { cmHandle, alternateId } of created) {
+    t.match((await system.request(`/ncmp/v1/ch/${cmHandle}`)).json(), { alternateId })
+  }
+  const taken = await send({ dmiPlugin: PLUGIN, createdCmHandles: [{ cmHandle: 'late', alternateId: x }] }, 'key-2')
+  t.match(taken.json(), { failedCreatedCmHandles: [{ cmHandle: 'late', errorCode: '109' }] })
 })
 
 t.test('SE-02 handles and properties named like members of every object', async (t) => {

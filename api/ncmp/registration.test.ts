@@ -60,14 +60,18 @@ t.test('a registration settles the plugin first, then removes, claims, creates, 
     [
       ['DmiPluginRegistered', 'request-1/plugin', 'op'],
       ['CmHandlesRegistered', 'request-1/removed/0/0', 'op'],
-      ['AlternateIdsClaimed', 'request-1/claims/0/0/0', 'op'],
+      ['AlternateIdsClaimed', 'request-1/claims/0/0', 'op'],
       ['CmHandlesRegistered', 'request-1/handles/0/0', 'op'],
+      ['CmHandlesRegistered', 'request-1/claimed/0/0', 'op'],
     ],
   )
   t.match(api.streams.commands.at(-1)?.event.data, {
+    created: [{ cmHandle: 'new', alternateId: 'alt', trustLevel: 'NONE' }],
+  })
+  t.match(api.streams.commands.at(-2)?.event.data, {
     plugin: { plugin: PLUGIN, trustLevel: 'COMPLETE' },
     claimId: 'request-1',
-    created: [{ cmHandle: 'new', alternateId: 'alt', trustLevel: 'NONE' }],
+    created: [],
     updated: [
       {
         cmHandle: 'kept',

@@ -10,6 +10,8 @@ export interface HandlesPart {
   readonly upgraded: readonly CmHandleUpgrade[]
 }
 
+export const noHandles: HandlesPart = { removed: [], created: [], updated: [], upgraded: [] }
+
 /** Handles in one command: bounds a journal record. */
 const HANDLES_A_PART = 200
 /** Bytes of text in one command; a journal record has 1 MiB. */

@@ -7,19 +7,19 @@ import { TRUST_LEVEL } from '../../trust-level-queries.js'
 import type { Api } from '../../api.js'
 import { commandAnswer, noAnswerText } from '../../acts.js'
 import type { Act } from './act.js'
-import { claimAlternateIds, claimKey } from './claims.js'
-import type { Claim } from './claims.js'
+import { claimants } from './claimants.js'
+import { contentName } from './content-name.js'
 import { failure } from './failures.js'
 import type { Failures } from './failures.js'
-import { handleParts } from './parts.js'
+import { handleParts, noHandles } from './parts.js'
 import type { HandlesPart } from './parts.js'
 import type { RegistrationRequest } from './request.js'
 
-const NO_HANDLES: HandlesPart = { removed: [], created: [], updated: [], upgraded: [] }
-
 /**
  * Carries out a registration: the data plugin is settled at its home first, so that no handle is folded before it; then
- * removals, which may free alternate ids; then the claims of alternate ids; then everything else. Failures of handles are
+ * removals, which may free alternate ids; then the claims of alternate ids; then everything else. Each command's name tells what
+ * it holds, as far as that does not follow from the request and the first answers to it: repeated, it gets its own first
+ * answer. Failures of handles are
  * added to the request's. Errors: OUTCOME_OPEN, UNAVAILABLE, when the plugin's home gives no answer and there is no handle to
  * list. (trust levels, section 1.4)
  */
@@ -32,8 +32,13 @@ export async function register(api: Api, act: Act, request: RegistrationRequest)
     return failures
   }
   const step = { api, act, request, plugin: settled }
-  await sendHandles(step, { ...NO_HANDLES, removed: handles.removed }, 'removed')
-  await sendHandles(step, await withoutRefused(step, handles), 'handles')
+  await sendHandles(step, { ...noHandles, removed: handles.removed }, 'removed')
+  const { free, granted, contested } = await claimants(step, handles)
+  await Promise.all([
+    sendHandles(step, free, 'handles'),
+    sendHandles(step, granted, 'claimed'),
+    ...contested.map((alone) => sendHandles(step, alone, `contested/${contentName(JSON.stringify(alone))}`)),
+  ])
   return failures
 }
 
@@ -56,32 +61,6 @@ async function settlePlugin(
   const result = await act.command<DmiPluginAnswer>({ key: plugin }, event, 'plugin')
   if (result.ok || isAlone) return commandAnswer(result, act.id).answer.plugin
   return noAnswerText(result, act.id)
-}
-
-/** Claims alternate ids and leaves out, as failed, the handles that do not get theirs. */
-async function withoutRefused({ api, act, request }: Step, handles: HandlesPart): Promise<HandlesPart> {
-  const claims: Claim[] = [...handles.created, ...handles.updated].flatMap(({ cmHandle, alternateId }) =>
-    alternateId === null || alternateId === '' ? [] : [{ alternateId, cmHandle }],
-  )
-  const { refused, open } = await claimAlternateIds(api, act, claims)
-  const keep =
-    (list: Failures[keyof Failures]) =>
-    (handle: { readonly cmHandle: string; readonly alternateId: string | null }): boolean => {
-      const { cmHandle, alternateId } = handle
-      if (alternateId === null || alternateId === '') return true
-      const key = claimKey({ cmHandle, alternateId })
-      const why = open.get(key)
-      if (why !== undefined) list.push(failure(cmHandle, '108', why))
-      else if (refused.has(key)) list.push(failure(cmHandle, '109'))
-      else return true
-      return false
-    }
-  return {
-    removed: [],
-    created: handles.created.filter(keep(request.failures.created)),
-    updated: handles.updated.filter(keep(request.failures.updated)),
-    upgraded: handles.upgraded,
-  }
 }
 
 /** Partitions side by side, the parts of each one after the other: their order is the request's. */
