@@ -20,6 +20,8 @@ export interface AvroRecordSchema {
 /** How rows of a table become bytes. Same row, same bytes. */
 export interface RowCodec<Row> {
   encode(row: Row): Buffer
+  /** Throws where `encode` would, without making the bytes. Absent: `encode` is called for it. */
+  check?(row: Row): void
   decode(bytes: Buffer): Row
 }
 
@@ -43,19 +45,25 @@ export function avroRowCodec<Row extends object>(
     name: `${schema.name}Positions`,
     fields: schema.fields.filter((field) => isPosition(field.name)),
   })
+  /** Writes a row at the beginning of `scratch`; answers how many bytes it takes. */
+  function write(row: Row): number {
+    for (;;) {
+      // Written in place: a Buffer for each part would cost more than the encoding.
+      const bodyEnd = body.encode(row, scratch, 0)
+      const end = bodyEnd < 0 ? bodyEnd : positions.encode(row, scratch, bodyEnd)
+      if (end >= 0 && end < scratch.length) {
+        scratch[end] = end - bodyEnd
+        return end + 1
+      }
+      scratch = Buffer.allocUnsafeSlow(scratch.length * 2)
+    }
+  }
   return {
     encode(row) {
-      for (;;) {
-        // Written in place: a Buffer for each part would cost more than the encoding.
-        const bodyEnd = body.encode(row, scratch, 0)
-        const end = bodyEnd < 0 ? bodyEnd : positions.encode(row, scratch, bodyEnd)
-        if (end >= 0 && end < scratch.length) {
-          scratch[end] = end - bodyEnd
-          return Buffer.from(scratch.subarray(0, end + 1))
-        }
-        scratch = Buffer.allocUnsafeSlow(scratch.length * 2)
-      }
+      const bytes = write(row)
+      return Buffer.from(scratch.subarray(0, bytes))
     },
+    check: (row) => void write(row),
     decode(bytes) {
       const end = bytes.length - 1
       const bodyEnd = end - (bytes[end] ?? 0)

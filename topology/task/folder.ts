@@ -133,10 +133,11 @@ export class Folder {
   reads(entry: JournalEntry): FoldReads {
     const own = ownRows(entry)
     try {
-      const { rows, scan } = this.#declaredReads(entry)
+      const reads = this.#declaredReads(entry)
+      const { rows, scan } = reads
       for (const { table } of rows) this.#rows.state(table)
       if (scan !== undefined) indexOf(this.#rows.state(scan.table), scan.index)
-      return { rows: own.length === 0 ? rows : [...rows, ...own], ...(scan && { scan }) }
+      return own.length === 0 ? reads : { rows: [...rows, ...own], ...(scan && { scan }) }
     } catch (thrown) {
       return { rows: own, failure: ensureError(thrown) }
     }

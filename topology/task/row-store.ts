@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import { EngineError } from '../errors.js'
 import { cut } from '../../common/errors.js'
+import type { RowCodec } from '../../schemas/avro.js'
 import type { Table } from '../processor.js'
 import type { KeyValueStore } from '../../state-stores/key-value-store.js'
 import { checkedEntries } from './checked-entries.js'
@@ -17,7 +18,7 @@ export interface StoredRow {
 export interface DirtyRow {
   row: unknown
   readonly base: StoredRow | undefined
-  /** The row encoded; of the engine's own tables set when its generation is frozen. */
+  /** The row encoded, once its generation is frozen. */
   bytes: Buffer | undefined
 }
 
@@ -43,7 +44,6 @@ interface Undo {
   readonly key: string
   readonly dirty: DirtyRow | undefined
   readonly row: unknown
-  readonly bytes: Buffer | undefined
   readonly resident: unknown
 }
 
@@ -158,16 +158,12 @@ export class RowStore {
 
   /** Puts (or with undefined deletes) a row; `revert` takes back all since `beginEvent`. */
   put(state: TableState, key: string, row: unknown): void {
-    // Encoded at once, so that a row which does not fit its schema fails the event that made it.
-    const bytes = row === undefined || !state.runtime.foreign ? undefined : state.runtime.table.codec.encode(row)
+    // Checked at once, so that a row which does not fit its schema fails the event that made it; encoded when it is written.
+    if (row !== undefined && state.runtime.foreign) check(state.runtime.table.codec, row)
     const dirty = state.current.get(key)
-    this.#undo.push({ state, key, dirty, row: dirty?.row, bytes: dirty?.bytes, resident: state.resident?.get(key) })
-    if (dirty === undefined) {
-      state.current.set(key, { row, base: this.#base(state, key), bytes })
-    } else {
-      dirty.row = row
-      dirty.bytes = bytes
-    }
+    this.#undo.push({ state, key, dirty, row: dirty?.row, resident: state.resident?.get(key) })
+    if (dirty === undefined) state.current.set(key, { row, base: this.#base(state, key), bytes: undefined })
+    else dirty.row = row
     if (state.resident !== undefined) {
       if (row === undefined) state.resident.delete(key)
       else state.resident.set(key, row)
@@ -192,13 +188,9 @@ export class RowStore {
   }
 
   revert(): void {
-    for (const { state, key, dirty, row, bytes, resident } of this.#undo.reverse()) {
-      if (dirty === undefined) {
-        state.current.delete(key)
-      } else {
-        dirty.row = row
-        dirty.bytes = bytes
-      }
+    for (const { state, key, dirty, row, resident } of this.#undo.reverse()) {
+      if (dirty === undefined) state.current.delete(key)
+      else dirty.row = row
       if (state.resident !== undefined) {
         if (resident === undefined) state.resident.delete(key)
         else state.resident.set(key, resident)
@@ -286,6 +278,11 @@ export class RowStore {
     if (loaded === undefined && (digested || indexes.length > 0)) throw notDeclared(state, key)
     return loaded
   }
+}
+
+function check(codec: RowCodec<unknown>, row: unknown): void {
+  if (codec.check === undefined) codec.encode(row)
+  else codec.check(row)
 }
 
 function notDeclared(state: TableState, key: string): EngineError {

@@ -1,6 +1,6 @@
 import type { JournalEntry } from '../journal/entry.js'
 import { ensureError } from '../../common/errors.js'
-import type { EventPosition, IndexEntry } from '../processor.js'
+import type { EventPosition, IndexEntry, RowReference } from '../processor.js'
 import type { Folder, FoldReads } from './folder.js'
 import { scanIndex } from './row-scan.js'
 import type { RowStore } from './row-store.js'
@@ -57,7 +57,8 @@ export function* segmentsOf(folder: Folder, records: Iterable<FoldableRecord>, s
  * one: its scan sees what all before have done.
  */
 export async function foldSegment(rows: RowStore, folder: Folder, segment: readonly FoldItem[]): Promise<void> {
-  const references = segment.flatMap(({ reads }) => reads.rows)
+  const references: RowReference[] = []
+  for (const { reads } of segment) for (const reference of reads.rows) references.push(reference)
   const scan = segment[0]?.reads.scan
   const scanned: IndexEntry[] = []
   let scanFailure: Error | undefined

@@ -32,6 +32,7 @@ export interface IndexRuntime {
 export function jsonCodec<Row>(): RowCodec<Row> {
   return {
     encode: (row) => Buffer.from(JSON.stringify(row)),
+    check: (row) => void JSON.stringify(row),
     decode: (bytes) => JSON.parse(bytes.toString()) as Row,
   }
 }
