@@ -30,7 +30,7 @@ export async function openAudit(source: SourceFlags, settingsFlags: readonly str
   const scratch = scratchStores()
   return {
     source: opened.source,
-    settings,
+    settings: { ...settings, applicationId },
     applicationId,
     processors: declaredProcessors({ ...settings, applicationId }),
     openStore: () => scratch.openStore(),

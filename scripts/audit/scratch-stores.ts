@@ -17,12 +17,19 @@ export function scratchStores(): ScratchStores {
   let opened = 0
   return {
     async openStore() {
-      directory ??= mkdtemp(join(tmpdir(), 'pulsefold-audit-'))
-      const stores = rocksDbProvider({ directory: await directory, writeBufferBytes: 16 * 1024 * 1024 })
-      return stores.open(`store-${++opened}`, { cacheBytes: 8 * 1024 * 1024 })
+      directory ??= scratchDirectory()
+      return openScratchStore(await directory, `store-${++opened}`)
     },
     async remove() {
       if (directory !== undefined) await rm(await directory, { recursive: true, force: true })
     },
   }
+}
+
+export function scratchDirectory(): Promise<string> {
+  return mkdtemp(join(tmpdir(), 'pulsefold-audit-'))
+}
+
+export function openScratchStore(directory: string, name: string): Promise<KeyValueStore> {
+  return rocksDbProvider({ directory, writeBufferBytes: 16 * 1024 * 1024 }).open(name, { cacheBytes: 8 * 1024 * 1024 })
 }

@@ -1,11 +1,13 @@
 import type { Command } from 'commander'
 import { parseOffset, parsePositions, parseTime } from '../../topology/audit/moment-text.js'
 import { replayJournals } from '../../topology/audit/replay-journals.js'
-import type { ReplayedJournal } from '../../topology/audit/replay-journals.js'
+import type { OnProgress, ReplayedJournal } from '../../topology/audit/replay-journals.js'
 import { auditCommand, byComma, runAudit } from '../audit/audit-command.js'
 import type { AuditFlags } from '../audit/audit-command.js'
 import { momentOf } from '../audit/moment-flags.js'
 import type { MomentFlags } from '../audit/moment-flags.js'
+import type { OpenedAudit } from '../audit/open-audit.js'
+import { startReplayThreads } from '../audit/replay-threads.js'
 import { gapLines, timeText } from '../audit/texts.js'
 
 interface Flags extends AuditFlags, MomentFlags {
@@ -20,13 +22,18 @@ export function registerReplay(program: Command): void {
     .option('--position <positions>', 'fold up to these positions, as answers carry them', parsePositions)
     .option('--keys <keys>', 'only the partitions of these keys, by comma; prints their rows', byComma)
     .action(async (flags: Flags, command: Command) => {
-      await runAudit(
-        flags,
-        command.args,
-        (audit, onProgress) =>
-          replayJournals(audit, { domains: flags.domain, keys: flags.keys, until: momentOf(flags), onProgress }),
-        (replayed) => replayed.flatMap(lines),
-      )
+      const work = async (audit: OpenedAudit, onProgress: OnProgress): Promise<readonly ReplayedJournal[]> => {
+        const threads = await startReplayThreads(audit.source.reader, audit.settings)
+        const { domain: domains, keys } = flags
+        return replayJournals(audit, {
+          domains,
+          keys,
+          until: momentOf(flags),
+          onProgress,
+          replayers: threads.replayers,
+        }).finally(() => threads.close())
+      }
+      await runAudit(flags, command.args, work, (replayed) => replayed.flatMap(lines))
     })
 }
 

@@ -1,5 +1,7 @@
+import type { TopicPartition } from '../log/log.js'
 import { withFold, journalsOf } from './audit.js'
 import type { Audit, AuditScope } from './audit.js'
+import { AuditError } from './errors.js'
 import type { JournalFold } from './journal-fold.js'
 import type { Gap } from './journal-source.js'
 import { offsetOf } from './moment.js'
@@ -12,7 +14,20 @@ export type OnProgress = (done: number, total: number) => void
 export interface ReplayRequest extends AuditScope {
   readonly until: Moment
   readonly onProgress?: OnProgress
+  /** Each folds one partition at a time. Default: one, in this thread. */
+  readonly replayers?: readonly Replayer[]
 }
+
+/** A partition to fold anew, up to an offset (exclusive), in words that another thread understands. */
+export interface JournalReplay {
+  readonly domain: string
+  readonly journal: TopicPartition
+  readonly end: number
+  /** Whose rows are told. */
+  readonly keys?: readonly string[] | undefined
+}
+
+export type Replayer = (replay: JournalReplay, onProgress: (offset: number) => void) => Promise<ReplayedJournal>
 
 /** What folding a journal partition anew came to. JSON. */
 export interface ReplayedJournal {
@@ -36,7 +51,7 @@ export interface ReplayedJournal {
   readonly keys?: Readonly<Record<string, unknown>>
 }
 
-/** Folds journals anew up to a moment, one partition after the other. */
+/** Folds journals anew up to a moment: as many partitions at a time as there are replayers. */
 export async function replayJournals(audit: Audit, request: ReplayRequest): Promise<readonly ReplayedJournal[]> {
   const journals = await journalsOf(audit, request)
   const { reader } = audit.source
@@ -44,19 +59,37 @@ export async function replayJournals(audit: Audit, request: ReplayRequest): Prom
   const starts = await Promise.all(journals.map(async ({ journal }) => (await reader.offsets(journal)).start))
   const total = ends.reduce((sum, end, i) => sum + Math.max(0, end - (starts[i] ?? 0)), 0)
   const replayed: ReplayedJournal[] = []
-  let done = 0
-  for (const [i, audited] of journals.entries()) {
-    const [start, end] = [starts[i] ?? 0, ends[i] ?? 0]
-    const onProgress = (offset: number): void => request.onProgress?.(done + Math.max(0, offset - start), total)
-    const one = await withFold(audit, audited, 0, { onProgress }, async (fold) => {
-      await fold.foldTo(end)
-      const ofKeys = request.keys === undefined ? undefined : await keyRows(fold, request.keys)
-      return { ...describe(fold, audited.journal.topic), ...(ofKeys && { keys: ofKeys }) }
-    })
-    done += Math.max(0, end - start)
-    replayed.push(one)
+  const { replayers = [replayer(audit)], keys } = request
+  const done = journals.map(() => 0)
+  const waiting = journals.entries()
+  async function replayWaiting(replay: Replayer): Promise<void> {
+    for (const [i, { processor, journal }] of waiting) {
+      const [start, end] = [starts[i] ?? 0, ends[i] ?? 0]
+      const onProgress = (offset: number): void => {
+        done[i] = Math.max(0, offset - start)
+        request.onProgress?.(
+          done.reduce((sum, records) => sum + records, 0),
+          total,
+        )
+      }
+      replayed[i] = await replay({ domain: processor.name, journal, end, keys }, onProgress)
+    }
   }
+  await Promise.all(replayers.map(replayWaiting))
   return replayed
+}
+
+/** Folds in this thread. */
+export function replayer(audit: Audit): Replayer {
+  return async ({ domain, journal, end, keys }, onProgress) => {
+    const processor = audit.processors.find(({ name }) => name === domain)
+    if (processor === undefined) throw new AuditError('AUDIT_NOTHING_TO_READ', `there is no domain ${domain}`)
+    return withFold(audit, { processor, journal }, 0, { onProgress }, async (fold) => {
+      await fold.foldTo(end)
+      const ofKeys = keys === undefined ? undefined : await keyRows(fold, keys)
+      return { ...describe(fold, journal.topic), ...(ofKeys && { keys: ofKeys }) }
+    })
+  }
 }
 
 async function keyRows(fold: JournalFold, keys: readonly string[]): Promise<Record<string, unknown>> {

@@ -1,22 +1,23 @@
-import { join } from 'node:path'
-import { rocksDbProvider } from '../../../state-stores/rocksdb/provider.js'
-import type { Application } from '../../../topology/application.js'
-import { replay } from '../../../topology/replay.js'
+import { settingsWith } from '../../../common/settings.js'
+import type { Audit } from '../../../topology/audit/audit.js'
+import { replayJournals } from '../../../topology/audit/replay-journals.js'
+import type { Position } from '../../../topology/streams.js'
+import { startReplayThreads } from '../../audit/replay-threads.js'
+import { scratchStores } from '../../audit/scratch-stores.js'
 import { startDmiPlugin } from '../../simulate/dmi-plugin.js'
 import { DOMAIN, untilReadable } from '../answers.js'
 import { deviceIds, registerDevices } from '../devices.js'
 import type { Figure } from '../figure.js'
-import { byPartition, halfChanged, HEARTBEAT_TOPIC, PARTITIONS } from '../heartbeats.js'
+import { byPartition, halfChanged, HEARTBEAT_TOPIC } from '../heartbeats.js'
 import { startHttpCaller } from '../http-caller.js'
 import { startService } from '../service.js'
 
 const DEVICES = 60_000
 const ROUNDS = 20
-const ROW_CACHE_BYTES = 1024 * 1024
 
 /** A journal of many heartbeats, written by the service itself, folded again into empty stores. */
 export async function replayed(directory: string): Promise<readonly Figure[]> {
-  const service = await startService(join(directory, 'service'))
+  const service = await startService(directory)
   const { application } = service
   const plugin = await startDmiPlugin()
   const caller = startHttpCaller(service.url)
@@ -30,40 +31,41 @@ export async function replayed(directory: string): Promise<readonly Figure[]> {
   }
   caller.close()
 
+  const expected = new Map<number, string>()
+  const positions: Position[] = []
+  const { topic } = application.journal(DOMAIN)
+  for (const task of application.tasks) {
+    await task.commit({ changelog: false })
+    expected.set(task.partition, task.digest.rows.toHex())
+    positions.push({ topic, partition: task.partition, offset: task.committedOffset - 1 })
+  }
+
   const cpuBefore = process.cpuUsage()
   const started = performance.now()
-  let entries = 0
-  for (let partition = 0; partition < PARTITIONS; partition++) {
-    entries += await replayPartition(application, partition, join(directory, 'replayed'))
+  const settings = settingsWith({})
+  const scratch = scratchStores()
+  const threads = await startReplayThreads(application.log, settings)
+  const audit: Audit = {
+    source: { reader: application.log },
+    applicationId: settings.applicationId,
+    processors: application.processors,
+    openStore: () => scratch.openStore(),
   }
+  const until = { kind: 'positions', positions } as const
+  const journals = await replayJournals(audit, { domains: [DOMAIN], until, replayers: threads.replayers })
   const ms = performance.now() - started
   const { user, system } = process.cpuUsage(cpuBefore)
+  await threads.close()
   await plugin.close()
   await service.stop()
-  const what = `journal of ${entries} events, ${PARTITIONS} partitions, replayed into empty stores`
+  for (const { partition, digest } of journals) {
+    if (digest !== expected.get(partition)) throw new Error(`partition ${partition} is replayed to another state`)
+  }
+  const entries = journals.reduce((sum, journal) => sum + journal.entries, 0)
+  const what = `journal of ${entries} events, ${journals.length} partitions, replayed into empty stores`
+  const compared = `in ${threads.replayers.length} threads`
   return [
-    { what, value: (entries / ms) * 1000, unit: '/s', atLeast: 300_000 },
+    { what, value: (entries / ms) * 1000, unit: '/s', atLeast: 300_000, compared },
     { what: 'CPU time of the replay', value: (user + system) / 1000, unit: 'ms', compared: `of ${ms.toFixed(0)} ms` },
   ]
-}
-
-/** Throws unless the replay ends in the state that the task has. */
-async function replayPartition(application: Application, partition: number, directory: string): Promise<number> {
-  const task = application.tasks.find((candidate) => candidate.partition === partition)
-  if (task === undefined) throw new Error(`no task for partition ${partition}`)
-  await task.commit({ changelog: false })
-  const to = task.committedOffset
-  const expected = task.digest.rows.toHex()
-  const store = await rocksDbProvider({ directory }).open(`${DOMAIN}-${partition}`)
-  const { entries, digest } = await replay({
-    log: application.log,
-    processor: task.processor,
-    journal: { topic: application.journal(DOMAIN).topic, partition },
-    store,
-    rowCacheBytes: ROW_CACHE_BYTES,
-    to,
-  })
-  await store.close()
-  if (digest.rows.toHex() !== expected) throw new Error(`partition ${partition} is replayed to another state`)
-  return entries
 }

@@ -1,0 +1,74 @@
+import { rm } from 'node:fs/promises'
+import { availableParallelism } from 'node:os'
+import { MessageChannel, Worker } from 'node:worker_threads'
+import type { MessagePort } from 'node:worker_threads'
+import type { Settings } from '../../common/settings.js'
+import { serveReader } from '../../topology/audit/port-reader.js'
+import type { JournalReader } from '../../topology/audit/journal-source.js'
+import type { ReplayedJournal, Replayer } from '../../topology/audit/replay-journals.js'
+// RocksDB's library cannot be loaded again once every thread has let it go: with this, the first one holds it.
+import { scratchDirectory } from './scratch-stores.js'
+
+export interface ReplayThreadData {
+  readonly settings: Settings
+  readonly directory: string
+  readonly journals: MessagePort
+}
+
+export type ReplayThreadMessage = { readonly offset: number } | { readonly replayed: ReplayedJournal }
+
+/** Most of what a fold makes is garbage at once: with room for a segment or two little of it is ever copied. */
+const YOUNG_GENERATION_MB = 64
+
+export interface ReplayThreads {
+  readonly replayers: readonly Replayer[]
+  close(): Promise<void>
+}
+
+/**
+ * Threads that fold journals, one for each processor core at most. They read through this thread, since one process at a
+ * time has an embedded log open, and fold into stores in a temporary directory, which goes with `close`.
+ */
+export async function startReplayThreads(
+  reader: JournalReader,
+  settings: Settings,
+  count = availableParallelism(),
+): Promise<ReplayThreads> {
+  const directory = await scratchDirectory()
+  const threads = Array.from({ length: count }, () => {
+    const { port1, port2 } = new MessageChannel()
+    serveReader(port1, reader)
+    const data: ReplayThreadData = { settings, directory, journals: port2 }
+    return new Worker(new URL('replay-thread.js', import.meta.url), {
+      workerData: data,
+      transferList: [port2],
+      resourceLimits: { maxYoungGenerationSizeMb: YOUNG_GENERATION_MB },
+    })
+  })
+  return {
+    replayers: threads.map(replayerOf),
+    async close() {
+      await Promise.all(threads.map((thread) => thread.terminate()))
+      await rm(directory, { recursive: true, force: true })
+    },
+  }
+}
+
+function replayerOf(thread: Worker): Replayer {
+  const failed = new Promise<never>((_resolve, reject) => thread.once('error', reject))
+  failed.catch(() => undefined)
+  return (replay, onProgress) => {
+    const done = new Promise<ReplayedJournal>((resolve) => {
+      thread.on('message', function onMessage(message: ReplayThreadMessage) {
+        if ('offset' in message) {
+          onProgress(message.offset)
+          return
+        }
+        thread.off('message', onMessage)
+        resolve(message.replayed)
+      })
+    })
+    thread.postMessage(replay)
+    return Promise.race([done, failed])
+  }
+}
