@@ -190,6 +190,13 @@ export const settingSpecs = {
     maximum: 1024 * 1024 * mebibyte,
     description: 'Memory for cached state, all stores together.',
   },
+  standbyReplicas: {
+    type: 'integer',
+    default: 1,
+    minimum: 0,
+    maximum: 10,
+    description: 'Copies of each task that other instances keep up to date, to take over or answer at once.',
+  },
   journalRetentionMs: {
     type: 'integer',
     unit: 'ms',

@@ -13,12 +13,15 @@ import type { JournalWriter } from './journal/journal-writer.js'
 import { GroupDirectory } from './cluster/directory.js'
 import type { Directory } from './cluster/directory.js'
 import { encodeMemberData } from './cluster/member-data.js'
+import { clusterPlacement } from './cluster/placement.js'
+import { StandbySet } from './cluster/standby-set.js'
 import type { LocalCommandResult } from './cluster/instance-call.js'
 import type { LocalStreams } from './cluster/local-streams.js'
 import type { HeldStore } from './cluster/member-data.js'
+import { partitionName } from './log/balanced-placement.js'
 import { LogError } from './log/errors.js'
 import { LogWrites } from './log-writes.js'
-import type { GroupMember, Log, RecordBatch, TopicPartition, TopicSpec } from './log/log.js'
+import type { GroupMember, Log, MemberView, Placement, RecordBatch, TopicPartition, TopicSpec } from './log/log.js'
 import { names } from './names.js'
 import type { EngineObserver } from './observer.js'
 import { partitionOf } from './partitioner.js'
@@ -40,6 +43,7 @@ import type {
   Streams,
 } from './streams.js'
 import type { TaskEnvironment } from './task/environment.js'
+import type { Standby, StandbyEnvironment } from './task/standby.js'
 import type { Task } from './task/task.js'
 import { TaskSet } from './task-set.js'
 import { inputTopics, outputTopics, ownTopics } from './topics.js'
@@ -63,6 +67,8 @@ export interface ApplicationOptions {
   /** Bytes of state kept in memory, all tasks together. */
   readonly stateCacheBytes: number
   readonly createInputTopics: boolean
+  /** Standbys of each task at other instances, as far as there are any; default 1. */
+  readonly standbyReplicas?: number
   readonly observer: EngineObserver
   /** A task cannot open its store for a reason that only an operator can mend: running on is useless. */
   readonly onFatal: (error: Error) => void
@@ -85,6 +91,7 @@ interface Domain {
   readonly codec: BlockCodec
   readonly writers: readonly JournalWriter[]
   readonly tasks: TaskSet
+  readonly standbys: StandbySet
   readonly intake: Intake
 }
 
@@ -99,6 +106,10 @@ export class Application implements Streams, LocalStreams {
   readonly #sources: Sources
   readonly #directory = new GroupDirectory((topic) => this.#journals.get(topic)?.processor.name)
   readonly #outputPartitions = new Map<string, number>()
+  readonly #placement: Placement
+  #describe = (): Buffer => Buffer.alloc(0)
+  /** The partitions claimed last, and who was there. */
+  #lastClaim = ''
   #member: GroupMember | undefined
   #hasAssignment = false
   #isStopping = false
@@ -111,6 +122,10 @@ export class Application implements Streams, LocalStreams {
     const log = this.#writes.watched(options.log)
     this.#options = { ...options, log }
     const { applicationId, processors, clock, partitions, instance, observer } = options
+    this.#placement = clusterPlacement({
+      standbyReplicas: options.standbyReplicas ?? 1,
+      isJournal: (topic) => this.#journals.has(topic),
+    })
     this.#commands = pendingCommands(clock)
     this.#sources = new Sources({
       ...{ log, clock, processors, observer },
@@ -147,8 +162,9 @@ export class Application implements Streams, LocalStreams {
         onError: (partition, error) => observer.onError(`task ${processor.name}/${partition}`, error),
         onFatal: options.onFatal,
       })
+      const standbys = new StandbySet((partition) => this.#standbyEnvironment(domain, partition))
       const intake = this.#intake(processor, writers)
-      const domain: Domain = { processor, journalTopic, codec, writers, tasks, intake }
+      const domain: Domain = { processor, journalTopic, codec, writers, tasks, standbys, intake }
       this.#domains.set(processor.name, domain)
       this.#journals.set(journalTopic, domain)
     }
@@ -163,6 +179,11 @@ export class Application implements Streams, LocalStreams {
   /** The tasks of this instance. */
   get tasks(): readonly Task[] {
     return [...this.#domains.values()].flatMap((domain) => domain.tasks.all)
+  }
+
+  /** Copies of tasks that other instances own. */
+  get standbys(): readonly Standby[] {
+    return [...this.#domains.values()].flatMap((domain) => domain.standbys.all)
   }
 
   /** Which instance has which partition. */
@@ -191,15 +212,17 @@ export class Application implements Streams, LocalStreams {
       this.#outputPartitions.set(topic, count)
     }
     await this.#sources.open()
+    this.#describe = () => encodeMemberData({ url, token, stores: this.#heldStores() })
     this.#member = await log.join({
       group: applicationId,
-      topics: [...this.#sources.topics, ...this.#journals.keys()],
-      describe: () => encodeMemberData({ url, token, stores: this.#heldStores() }),
+      topics: this.#topics(),
+      describe: this.#describe,
+      placement: this.#placement,
       listener: {
         onAssigned: (assigned) => this.#assigned(assigned),
         onRevoked: (revoked) => this.#revoked(revoked),
         onBatch: (batch) => this.#process(batch),
-        onMembers: (members) => this.#directory.update(members),
+        onMembers: (members) => this.#rebalanced(members),
         onGap: (gap) => observer.onGap(gap),
         onError: (error) => observer.onError('consumer', error),
       },
@@ -215,7 +238,9 @@ export class Application implements Streams, LocalStreams {
       for (const writer of writers) writer.stop()
       tasks.drain()
     }
+    const standbys = [...this.#domains.values()].map((domain) => domain.standbys.close())
     await this.#member?.leave()
+    await Promise.all(standbys)
     this.#commands.stop()
   }
 
@@ -252,8 +277,9 @@ export class Application implements Streams, LocalStreams {
     role: Provenance['role'],
   ): Promise<QueryResult<Result>> {
     const { log, clock } = this.#options
-    const { journalTopic, tasks } = this.#domain(domain)
-    const copy = this.#isStopping ? 'stopping' : tasks.get(partition)
+    const { journalTopic, tasks, standbys } = this.#domain(domain)
+    const held = tasks.get(partition) ?? (role === 'standby' ? standbys.get(partition) : undefined)
+    const copy = this.#isStopping ? 'stopping' : held
     const isCurrent = (): boolean => this.#member?.isCurrent === true
     return answerQuery({ log, clock, journalTopic, partition, role, isCurrent }, copy, query, args, demand)
   }
@@ -381,7 +407,52 @@ export class Application implements Streams, LocalStreams {
   }
 
   #heldStores(): HeldStore[] {
-    return this.tasks.map(({ processor, partition }) => ({ domain: processor.name, partition, lagRecords: 0 }))
+    return [
+      ...this.tasks.map(({ processor, partition }) => ({ domain: processor.name, partition, lagRecords: 0 })),
+      ...this.standbys.map(({ domain, partition, lagRecords = null }) => ({ domain, partition, lagRecords })),
+    ]
+  }
+
+  #topics(): string[] {
+    return [...this.#sources.topics, ...this.#journals.keys()]
+  }
+
+  /** What is not owned any more is closed by now, and what is to be owned is opened after this. */
+  #rebalanced(members: readonly MemberView[]): void {
+    this.#directory.update(members)
+    const own = members.find(({ isSelf }) => isSelf)
+    // Forgotten by the group: the copies are as good as before.
+    if (own === undefined || this.#isStopping) return
+    for (const { journalTopic, standbys } of this.#domains.values()) {
+      standbys.assign(own.standby.flatMap(({ topic, partition }) => (topic === journalTopic ? [partition] : [])))
+    }
+    this.#claimWhatIsWarm()
+  }
+
+  /** Joins the group again when what the standbys have caught up with by now would come here. */
+  #claimWhatIsWarm(): void {
+    const members = this.#member?.members() ?? []
+    const own = members.find(({ isSelf }) => isSelf)
+    if (own === undefined || this.standbys.some(({ state }) => state === 'RESTORING')) return
+    const topics = this.#topics()
+    const { partitions } = this.#options
+    const partitionsOf = new Map(
+      topics.map((topic) => [topic, this.#journals.has(topic) ? partitions : this.#sources.partitionCount(topic)]),
+    )
+    const held = members.reduce((sum, { active }) => sum + active.length, 0)
+    // Something is being handed over: there will be a rebalance.
+    if (held < [...partitionsOf.values()].reduce((sum, count) => sum + count, 0)) return
+    const candidates = members.map(({ id, data, active, isSelf }) => ({
+      ...{ id, topics, owned: active },
+      data: isSelf ? this.#describe() : data,
+    }))
+    const placed = this.#placement(candidates, partitionsOf).get(own.id)?.active ?? []
+    const names = new Set(own.active.map(partitionName))
+    const claim = placed.map(partitionName).filter((name) => !names.has(name))
+    const claimant = [...claim, ...members.map(({ id }) => id)].join()
+    // One that the group has not granted is not made again.
+    if (claim.length > 0 && claimant !== this.#lastClaim) this.#member?.rejoin()
+    this.#lastClaim = claim.length > 0 ? claimant : ''
   }
 
   /** Topics that may be others' as well: what is there is taken as it is. Answers their partitions. */
@@ -411,7 +482,10 @@ export class Application implements Streams, LocalStreams {
     const opened = await Promise.allSettled(
       assigned.map(async (partition) => {
         const domain = this.#journals.get(partition.topic)
-        if (domain !== undefined) return { ...partition, offset: await domain.tasks.open(partition.partition) }
+        if (domain !== undefined) {
+          await domain.standbys.release(partition.partition)
+          return { ...partition, offset: await domain.tasks.open(partition.partition) }
+        }
         return { ...partition, offset: await this.#sources.assigned(partition) }
       }),
     )
@@ -452,6 +526,19 @@ export class Application implements Streams, LocalStreams {
       onError,
       signal: this.#stopping.signal,
     })
+  }
+
+  #standbyEnvironment(domain: Domain, partition: number): StandbyEnvironment {
+    const environment = this.#environment(domain, partition, () => undefined)
+    const { name } = domain.processor
+    const { observer } = this.#options
+    return {
+      ...environment,
+      onStandbyState: (state, reason) => {
+        observer.onStandbyState(name, partition, state, reason)
+        if (state !== 'RESTORING') this.#claimWhatIsWarm()
+      },
+    }
   }
 
   #environment(domain: Domain, partition: number, onFailed: (error: Error) => void): TaskEnvironment {

@@ -1,10 +1,12 @@
 import type { TopicPartition } from './log/log.js'
 import type { RestoreProgress } from './task/restore.js'
+import type { StandbyState } from './task/standby.js'
 import type { TaskState } from './task/task-state.js'
 
 /** What happens inside the engine, for metrics and the log; every call is cheap and never throws. */
 export interface EngineObserver {
   onTaskState(domain: string, partition: number, state: TaskState, reason: string): void
+  onStandbyState(domain: string, partition: number, state: StandbyState, reason: string): void
   onFolded(domain: string, partition: number, entries: number): void
   /** A counter of the processor, or the engine's `repeated`. */
   onCount(domain: string, counter: string, label: string): void
@@ -31,6 +33,7 @@ export interface EngineObserver {
 /** For tests and replays. */
 export const silentObserver: EngineObserver = {
   onTaskState: () => undefined,
+  onStandbyState: () => undefined,
   onFolded: () => undefined,
   onCount: () => undefined,
   onCommit: () => undefined,

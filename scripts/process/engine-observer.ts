@@ -37,6 +37,9 @@ export function engineObserver(metrics: Metrics, logger: Logger, clock: Pick<Clo
       const level = state === 'FAILED' ? 'error' : 'info'
       logger[level]({ domain, partition, state, reason }, 'task state')
     },
+    onStandbyState(domain, partition, state, reason) {
+      logger[state === 'FAILED' ? 'error' : 'info']({ domain, partition, state, reason }, 'standby state')
+    },
     onFolded: (domain, partition, entries) => folded(domain, String(partition)).increment(entries),
     onCount: (domain, counter, label) => counted(domain, counter, label).increment(),
     onCommit(domain, partition, operations, durationMs) {

@@ -85,6 +85,7 @@ export async function startPulsefold(
       commitIntervalMs: settings.commitIntervalMs,
       changelogIntervalMs: settings.changelogIntervalMs,
       journalRetentionMs: settings.journalRetentionMs,
+      standbyReplicas: settings.standbyReplicas,
       stateCacheBytes: settings.stateCacheBytes,
       createInputTopics: settings.createInputTopics || settings.kafkaBrokers.length === 0,
       observer,

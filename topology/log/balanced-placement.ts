@@ -1,6 +1,6 @@
 import type { Candidate, Placement, Share, TopicPartition } from './log.js'
 
-interface CoSubscribed {
+export interface CoSubscribed {
   readonly topics: readonly string[]
   readonly subscribers: readonly string[]
 }
@@ -28,7 +28,10 @@ export function partitionName({ topic, partition }: TopicPartition): string {
   return `${topic}/${partition}`
 }
 
-function coSubscribed(candidates: readonly Candidate[], partitionsOf: ReadonlyMap<string, number>): CoSubscribed[] {
+export function coSubscribed(
+  candidates: readonly Candidate[],
+  partitionsOf: ReadonlyMap<string, number>,
+): CoSubscribed[] {
   const groups = new Map<string, { topics: string[]; subscribers: readonly string[] }>()
   for (const topic of [...partitionsOf.keys()].sort()) {
     const subscribers = candidates.flatMap(({ id, topics }) => (topics.includes(topic) ? [id] : [])).sort()

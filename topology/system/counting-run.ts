@@ -20,14 +20,20 @@ const COMMAND_TIMEOUT_MS = 30_000
 
 export const inputRecord = (value: string): NewRecord => ({ key: null, value: Buffer.from(value) })
 
+/** A topology that a test drives: one instance, or a cluster. */
+export type Driven = Pick<
+  TopologyTestDriver,
+  'partitions' | 'pipe' | 'settle' | 'advance' | 'read' | 'deadLetters' | 'digests'
+> & { readonly application: Pick<TopologyTestDriver['application'], 'command'> }
+
 /** Drives the counting processor through actions, and what comes in between; a client of commands that repeats them. */
-export class CountingRun {
-  readonly driver: TopologyTestDriver
+export class CountingRun<Driver extends Driven = TopologyTestDriver> {
+  readonly driver: Driver
   /** Command id → answer. */
   readonly answers = new Map<string, unknown>()
   readonly #open = new Map<string, Extract<Action, { kind: 'command' }>>()
 
-  constructor(driver: TopologyTestDriver) {
+  constructor(driver: Driver) {
     this.driver = driver
   }
 
@@ -46,7 +52,7 @@ export class CountingRun {
   }
 
   /** The end of the process, `meanwhile`, and a new start; commands without an answer are sent again. */
-  async restart(meanwhile: () => void | Promise<void> = () => undefined): Promise<void> {
+  async restart(this: CountingRun, meanwhile: () => void | Promise<void> = () => undefined): Promise<void> {
     this.driver.crash()
     await meanwhile()
     await this.driver.start()
@@ -79,7 +85,7 @@ export class CountingRun {
 }
 
 /** What the journals as they are must have come to, by partition. */
-export async function modelsOf(driver: TopologyTestDriver): Promise<CountingModel[]> {
+export async function modelsOf(driver: Pick<Driven, 'read' | 'partitions'>): Promise<CountingModel[]> {
   const records = await driver.read(JOURNAL)
   return Array.from({ length: driver.partitions }, (_, partition) =>
     countingModel(
@@ -92,7 +98,7 @@ export async function modelsOf(driver: TopologyTestDriver): Promise<CountingMode
 }
 
 /** Holds stores, outputs, dead letters and answers to what the journals say; answers the models. Throws where they differ. */
-export async function checkRun(run: CountingRun): Promise<CountingModel[]> {
+export async function checkRun(run: Pick<CountingRun<Driven>, 'driver' | 'answers'>): Promise<CountingModel[]> {
   const { driver } = run
   const models = await modelsOf(driver)
   const digests = models.map(({ digest }, partition) => [`counting/${partition}`, digest] as const)
@@ -119,7 +125,7 @@ export async function checkRun(run: CountingRun): Promise<CountingModel[]> {
 }
 
 /** `id value` of each output; a repeat must be the same to the byte. */
-export async function outputsOf(driver: TopologyTestDriver): Promise<string[]> {
+export async function outputsOf(driver: Pick<Driven, 'read'>): Promise<string[]> {
   const outputs = new Map<string, string>()
   for (const { value, headers } of await driver.read('count-changes')) {
     const id = headers.find(([name]) => name === 'ce_id')?.[1].toString() ?? ''
@@ -132,7 +138,7 @@ export async function outputsOf(driver: TopologyTestDriver): Promise<string[]> {
 }
 
 /** `id value` of each record of the topic where none may repeat. */
-async function noticesOf(driver: TopologyTestDriver): Promise<string[]> {
+async function noticesOf(driver: Pick<Driven, 'read'>): Promise<string[]> {
   const records = await driver.read('count-notices')
   return records
     .map(({ value, headers }) => {
@@ -143,7 +149,7 @@ async function noticesOf(driver: TopologyTestDriver): Promise<string[]> {
 }
 
 /** `topic/partition/offset code`. */
-export async function deadLettersOf(driver: TopologyTestDriver): Promise<Set<string>> {
+export async function deadLettersOf(driver: Pick<Driven, 'deadLetters'>): Promise<Set<string>> {
   const letters = (await driver.deadLetters()).map(({ headers }) => {
     const of = (name: string): string =>
       headers.find(([candidate]) => candidate === `__streams.errors.${name}`)?.[1].toString() ?? ''

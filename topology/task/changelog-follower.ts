@@ -56,6 +56,8 @@ export class ChangelogFollower {
   #candidate: Marker | undefined
   #newestMarker: Marker | undefined
   #isLackingCleared = false
+  /** A marker has told that the changelog had all that the store had. */
+  #lacksNothing = false
 
   constructor(options: FollowerOptions) {
     const { position, tables } = options
@@ -94,6 +96,13 @@ export class ChangelogFollower {
     return { next: batch.next, end: batch.end }
   }
 
+  /** Where the changelog turned out to have all that the store has: takes the note of what it lacks away. */
+  async forgetLacking(): Promise<void> {
+    if (!this.#lacksNothing || this.#isLackingCleared) return
+    const operations = await this.#clearLacking()
+    if (operations.length > 0) await this.#options.store.write(operations)
+  }
+
   #collect({ records }: RecordBatch): void {
     for (const { key, value } of records) {
       if (key === null) continue
@@ -102,6 +111,8 @@ export class ChangelogFollower {
       } else if (value !== null && key.toString() === CHANGELOG_MARKER) {
         const marker = parseMarker(value)
         this.#newestMarker = marker
+        const { offset = -1, foldedBy } = this.#commit ?? {}
+        if (marker.offset === offset && marker.foldedBy === foldedBy) this.#lacksNothing = true
         if (marker.offset > (this.#commit?.offset ?? -1)) {
           for (const [row, bytes] of this.#open) this.#pending.set(row, bytes)
           this.#candidate = marker
@@ -146,8 +157,8 @@ export class ChangelogFollower {
   }
 
   /**
-   * Forgets what the changelog lacked, since another owner has written it by now. What that owner has not written came back
-   * to what it was before, and here it is as it was in between: then the store is useless.
+   * Forgets which keys the changelog lacked, since another owner has written them by now. What that owner has not written came
+   * back to what it was before, and here it is as it was in between: then the store is useless.
    */
   async #clearLacking(): Promise<WriteOperation[]> {
     if (this.#isLackingCleared) return []
@@ -155,6 +166,7 @@ export class ChangelogFollower {
     for await (const page of checkedEntries(this.#options.store, prefixRange(LACKING))) {
       for (const [list, keys] of page) {
         operations.push({ key: list, value: null })
+        if (this.#lacksNothing) continue
         for (const key of JSON.parse(keys.toString()) as string[]) {
           if (!this.#pending.has(key)) throw this.#mismatch('the store has changed rows that it does not tell of')
         }

@@ -13,6 +13,15 @@ import { findOutputPosition } from './once-outputs.js'
 import type { OutputPosition } from './once-outputs.js'
 import { isEmpty, restoreFromChangelog, throwIfStopped } from './restore.js'
 
+/** What opening a store needs of its task, or standby. */
+export interface StoreEnvironment extends Pick<
+  TaskEnvironment,
+  'processor' | 'partition' | 'journalTopic' | 'changelogTopic' | 'storeName' | 'log' | 'clock' | 'stores'
+> {
+  readonly settings: Pick<TaskEnvironment['settings'], 'blockCacheBytes'>
+  readonly observer: Pick<TaskEnvironment['observer'], 'onRestore' | 'onSetAside' | 'onError'>
+}
+
 /** A task's store and what it stands for. */
 export interface OpenedStore {
   readonly store: KeyValueStore
@@ -42,7 +51,7 @@ interface Logs {
  * fold version, or when the changelog does not bring it to the state that its marker sealed. Errors: JOURNAL_GAP,
  * STORE_IN_USE, STORE_NOT_A_DIRECTORY, TASK_NOT_RUNNING when `signal` ends a restore.
  */
-export async function openTaskStore(environment: TaskEnvironment, signal: AbortSignal): Promise<OpenedStore> {
+export async function openTaskStore(environment: StoreEnvironment, signal: AbortSignal): Promise<OpenedStore> {
   const { journalTopic, partition } = environment
   const logs = await logsOf(environment)
   const opened =
@@ -61,8 +70,22 @@ export async function openTaskStore(environment: TaskEnvironment, signal: AbortS
   return { ...opened, outputs: await outputsOf(environment, opened, logs) }
 }
 
+/**
+ * Opens the store of a standby as far as the changelog brings it; without a position the changelog has none yet. Errors: those
+ * of `openTaskStore` but JOURNAL_GAP.
+ */
+export async function openStandbyStore(
+  environment: StoreEnvironment,
+  signal: AbortSignal,
+): Promise<Pick<OpenedStore, 'store'> & { readonly position: Pick<OpenedStore, 'commit' | 'digest'> | undefined }> {
+  const logs = await logsOf(environment)
+  const opened = (await openLocal(environment, logs, signal)) ?? (await restore(environment, logs, signal))
+  if (opened === undefined) return { store: await openStore(environment), position: undefined }
+  return { store: opened.store, position: opened }
+}
+
 /** Outputs before the commit are out; in the changelog stands how many more. */
-async function outputsOf(environment: TaskEnvironment, opened: FoundStore, logs: Logs): Promise<OutputPosition> {
+async function outputsOf(environment: StoreEnvironment, opened: FoundStore, logs: Logs): Promise<OutputPosition> {
   const { log, changelogTopic, partition } = environment
   const changelog = { topic: changelogTopic, partition }
   const { offset, incarnation } = opened.commit
@@ -71,7 +94,7 @@ async function outputsOf(environment: TaskEnvironment, opened: FoundStore, logs:
   return found.offset > logs.end ? committed : found
 }
 
-async function logsOf({ log, journalTopic, changelogTopic, partition }: TaskEnvironment): Promise<Logs> {
+async function logsOf({ log, journalTopic, changelogTopic, partition }: StoreEnvironment): Promise<Logs> {
   const incarnationOf = async (name: string): Promise<string> => (await log.topic(name))?.incarnation ?? ''
   const { end } = await log.offsets({ topic: changelogTopic, partition })
   return {
@@ -101,7 +124,7 @@ function misfitOfStore(commit: CommitRecord, logs: Logs): string | undefined {
 
 /** The store as an earlier life, or a standby's, left it, when it can be gone on from. */
 async function openLocal(
-  environment: TaskEnvironment,
+  environment: StoreEnvironment,
   logs: Logs,
   signal: AbortSignal,
 ): Promise<FoundStore | undefined> {
@@ -138,7 +161,7 @@ function reasonToRebuild(thrown: unknown): string | undefined {
 
 /** Applies what the changelog holds beyond the store, up to its end; or says why the store cannot be gone on from. */
 async function catchUp(
-  { log, clock, changelogTopic, partition, processor }: TaskEnvironment,
+  { log, clock, changelogTopic, partition, processor }: StoreEnvironment,
   { store, commit, digest }: Pick<OpenedStore, 'store' | 'commit' | 'digest'>,
   logs: Logs,
   signal: AbortSignal,
@@ -151,6 +174,7 @@ async function catchUp(
   for (let next = commit.changelog.end; next < logs.changelog.end; { next } = await follower.advance()) {
     throwIfStopped(signal)
   }
+  await follower.forgetLacking()
   const reached = follower.commit ?? commit
   const changelogOffset = follower.newestMarker?.offset ?? commit.changelog.offset
   if (reached.offset > commit.offset && clock.now() - commit.time > CHANGELOG_DELETE_RETENTION_MS) {
@@ -166,7 +190,11 @@ async function catchUp(
   }
 }
 
-async function restore(environment: TaskEnvironment, logs: Logs, signal: AbortSignal): Promise<FoundStore | undefined> {
+async function restore(
+  environment: StoreEnvironment,
+  logs: Logs,
+  signal: AbortSignal,
+): Promise<FoundStore | undefined> {
   const { log, changelogTopic, partition, processor, observer } = environment
   const store = await openStore(environment)
   try {
@@ -197,7 +225,7 @@ async function restore(environment: TaskEnvironment, logs: Logs, signal: AbortSi
 }
 
 /** An empty store. What the changelog holds is not its state: the next write mends that. */
-async function openFresh(environment: TaskEnvironment, logs: Logs): Promise<FoundStore> {
+async function openFresh(environment: StoreEnvironment, logs: Logs): Promise<FoundStore> {
   const { log, changelogTopic: topic, partition, processor } = environment
   const { incarnation } = logs
   const changelog = { ...logs.changelog, offset: -1 }
@@ -222,12 +250,12 @@ async function commitOf(store: KeyValueStore): Promise<[Buffer | undefined, Buff
   return [commit, digest]
 }
 
-function openStore({ stores, storeName, settings }: TaskEnvironment): Promise<KeyValueStore> {
+function openStore({ stores, storeName, settings }: StoreEnvironment): Promise<KeyValueStore> {
   return stores.open(storeName, { cacheBytes: settings.blockCacheBytes })
 }
 
 async function setAside(
-  { stores, storeName, observer }: TaskEnvironment,
+  { stores, storeName, observer }: StoreEnvironment,
   store: KeyValueStore | undefined,
   reason: string,
 ): Promise<void> {

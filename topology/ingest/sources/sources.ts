@@ -101,6 +101,11 @@ export class Sources {
     void this.#watch()
   }
 
+  /** 0 as long as the topic is missing. */
+  partitionCount(topic: string): number {
+    return this.#topics.get(topic)?.description?.partitions ?? 0
+  }
+
   /** Errors: TOPIC_UNKNOWN, as long as the topic is missing. */
   partitionsOf(topic: string): readonly TopicPartition[] {
     const partitions = this.#topics.get(topic)?.description?.partitions

@@ -1,0 +1,54 @@
+import { Standby } from '../task/standby.js'
+import type { StandbyEnvironment } from '../task/standby.js'
+
+/** The standbys of one domain at this instance. */
+export class StandbySet {
+  readonly #environment: (partition: number) => StandbyEnvironment
+  readonly #standbys = new Map<number, Standby>()
+  /** Those that are being closed: their stores are still open. */
+  readonly #closing = new Map<number, Promise<void>>()
+
+  constructor(environment: (partition: number) => StandbyEnvironment) {
+    this.#environment = environment
+  }
+
+  get all(): readonly Standby[] {
+    return [...this.#standbys.values()]
+  }
+
+  get(partition: number): Standby | undefined {
+    return this.#standbys.get(partition)
+  }
+
+  /** From now on exactly these are stood by for; opening and closing go on in the background. */
+  assign(partitions: readonly number[]): void {
+    for (const partition of this.#standbys.keys()) if (!partitions.includes(partition)) void this.release(partition)
+    for (const partition of partitions) {
+      if (this.#standbys.has(partition)) continue
+      const standby = new Standby(this.#environment(partition))
+      this.#standbys.set(partition, standby)
+      const former = this.#closing.get(partition)
+      if (former === undefined) standby.start()
+      else void former.then(() => standby.start())
+    }
+  }
+
+  /** Resolves when the store of the partition is closed, so that its task can open it. */
+  async release(partition: number): Promise<void> {
+    const standby = this.#standbys.get(partition)
+    if (standby !== undefined) {
+      this.#standbys.delete(partition)
+      const former = this.#closing.get(partition)
+      const closing = Promise.all([former, standby.close()]).then(() => {
+        if (this.#closing.get(partition) === closing) this.#closing.delete(partition)
+      })
+      this.#closing.set(partition, closing)
+    }
+    await this.#closing.get(partition)
+  }
+
+  async close(): Promise<void> {
+    this.assign([])
+    await Promise.all(this.#closing.values())
+  }
+}

@@ -1,0 +1,282 @@
+import t from 'tap'
+import type { Test } from 'tap'
+import type { KeyValueStore } from '../../state-stores/key-value-store.js'
+import { countingProcessor } from '../counting-processor.js'
+import { StoreError } from '../../state-stores/errors.js'
+import type { Log } from '../log/log.js'
+import type { Demand, QueryResult } from '../streams.js'
+import { CHANGELOG, inputRecord, JOURNAL, modelsOf } from './counting-run.js'
+import { TestCluster } from './test-cluster.js'
+import type { TestInstance } from './test-cluster.js'
+
+const count = countingProcessor.queries[0]!
+const keys = Array.from({ length: 40 }, (_, i) => `key-${i}`)
+
+async function opened(t: Test, options: { partitions?: number; standbyReplicas?: number } = {}): Promise<TestCluster> {
+  const cluster = new TestCluster({ processors: [countingProcessor], ...options })
+  await cluster.open()
+  t.teardown(() => cluster.close())
+  return cluster
+}
+
+/** Every key once, over all input partitions. */
+async function pipeAll(cluster: TestCluster, mode = ''): Promise<void> {
+  for (let partition = 0; partition < cluster.partitions; partition++) {
+    const own = keys.filter((_, i) => i % cluster.partitions === partition)
+    await cluster.pipe(
+      'count-me',
+      own.map((key) => inputRecord(mode === '' ? key : `${key}:${mode}`)),
+      partition,
+    )
+  }
+}
+
+/** Owners hold what the journals say; standbys hold what their owners hold, to the row. */
+async function check(t: Test, cluster: TestCluster, instances: readonly TestInstance[]): Promise<void> {
+  await cluster.advance(2000)
+  const models = await modelsOf(cluster)
+  t.same(await cluster.digests(), Object.fromEntries(models.map(({ digest }, i) => [`counting/${i}`, digest])))
+  await cluster.advance(1000)
+  for (const standby of instances.flatMap(({ application }) => application.standbys)) {
+    const owner = cluster.owners().find(({ partition }) => partition === standby.partition)
+    t.same(await rowsOf(standby.rows.store), await rowsOf(owner!.rows.store), `standby of ${standby.partition}`)
+    t.equal(standby.digest.rows.toHex(), models[standby.partition]?.digest)
+  }
+}
+
+/** Methods of a class, as an object to spread. */
+function logOf(log: Log): Log {
+  return {
+    createTopics: (specs) => log.createTopics(specs),
+    topic: (name) => log.topic(name),
+    topics: () => log.topics(),
+    append: (topic, partition, records) => log.append(topic, partition, records),
+    offsets: (partition) => log.offsets(partition),
+    offsetForTime: (partition, timestampMs) => log.offsetForTime(partition, timestampMs),
+    read: (partition, offset, options) => log.read(partition, offset, options),
+    join: (options) => log.join(options),
+    writer: (transactionalId) => log.writer(transactionalId),
+    close: () => log.close(),
+  }
+}
+
+/** All but the engine's notes about the store itself. */
+async function rowsOf(store: KeyValueStore): Promise<string[]> {
+  const rows: string[] = []
+  for await (const page of store.entries({ gte: Buffer.of(0x10) })) {
+    for (const [key, value] of page) rows.push(`${key.toString('latin1')} ${value.toString('hex')}`)
+  }
+  return rows
+}
+
+t.test('a second instance catches up first, then gets its share; each stands by for the other', async (t) => {
+  const cluster = await opened(t)
+  const a = await cluster.start('a')
+  await pipeAll(cluster)
+  await cluster.advance(1000)
+  const b = await cluster.start('b')
+  const read = b.restored()
+  await cluster.advance(1000)
+  t.same(cluster.holdings(), ['a: 0,1; 2,3', 'b: 2,3; 0,1'])
+  t.equal(b.restored(), read, 'what came over was not restored again')
+  for (const partition of [0, 1, 2, 3]) {
+    const { owner, standbys } = a.application.directory.holders('counting', partition)
+    t.same(
+      [owner?.url, standbys.map(({ url }) => url)],
+      partition < 2 ? ['http://a', ['http://b']] : ['http://b', ['http://a']],
+    )
+  }
+  await pipeAll(cluster)
+  await check(t, cluster, [a, b])
+  t.same([...a.errors, ...b.errors, ...a.setAside, ...b.setAside], [])
+})
+
+t.test('an instance that leaves in good order hands its tasks over without a restore', async (t) => {
+  const cluster = await opened(t)
+  const [a, b] = [await cluster.start('a'), await cluster.start('b')]
+  await pipeAll(cluster)
+  await cluster.advance(2000)
+  t.same(cluster.holdings(), ['a: 0,1; 2,3', 'b: 2,3; 0,1'])
+  const read = b.restored()
+  // What is not in the changelog yet goes there before the partitions go.
+  await pipeAll(cluster)
+  await a.stop()
+  t.same(cluster.holdings(), ['b: 0,1,2,3; '], 'at once, without waiting for anything')
+  t.equal(b.restored(), read)
+  await pipeAll(cluster)
+  await check(t, cluster, [b])
+  const again = await cluster.start('a')
+  await cluster.advance(1000)
+  t.same(cluster.holdings(), ['b: 0,1; 2,3', 'a: 2,3; 0,1'])
+  t.equal(again.restored(), 0, 'its stores of before were brought on')
+  await check(t, cluster, [again, b])
+  t.same([...a.setAside, ...b.setAside, ...again.setAside], [])
+})
+
+t.test(
+  'an instance is killed: its standby goes on from where the changelog stands; it comes back as standby',
+  async (t) => {
+    const cluster = await opened(t)
+    const [a, b] = [await cluster.start('a'), await cluster.start('b')]
+    await pipeAll(cluster)
+    await cluster.advance(2000)
+    const read = b.restored()
+    await pipeAll(cluster, 'timer')
+    await cluster.advance(150)
+    await a.kill()
+    t.same(cluster.holdings(), ['b: 0,1,2,3; '])
+    t.equal(b.restored(), read, 'no restore')
+    await pipeAll(cluster)
+    await check(t, cluster, [b])
+    const again = await cluster.start('a')
+    await cluster.advance(7000)
+    t.same(cluster.holdings(), ['b: 0,1; 2,3', 'a: 2,3; 0,1'])
+    await check(t, cluster, [again, b])
+  },
+)
+
+t.test('a standby answers as far as it is, says so, and writes nothing to any log', async (t) => {
+  const cluster = await opened(t, { partitions: 1 })
+  await cluster.start('a')
+  await pipeAll(cluster)
+  const b = await cluster.start('b')
+  await cluster.advance(1000)
+  t.same(cluster.holdings(), ['a: 0; ', 'b: ; 0'])
+  const ask = (demand: Demand = {}, role: 'active' | 'standby' = 'standby'): Promise<QueryResult<unknown>> =>
+    b.application.queryLocal('counting', count, 0, 'key-0', demand, role)
+  t.match(await ask({}, 'active'), { ok: false, reason: 'notOwned' })
+  t.match(await ask(), { ok: true, result: 1, role: 'standby', stalenessMs: 0 })
+  await pipeAll(cluster)
+  const { end } = await cluster.log.offsets({ topic: JOURNAL, partition: 0 })
+  t.match(await ask(), { ok: true, result: 1, position: { offset: end - 2 } }, 'the owner has not told it yet')
+  await cluster.advance(200)
+  const behind = await ask()
+  t.ok(behind.ok && behind.stalenessMs >= 200, 'and it knows')
+  t.match(await ask({ maxStalenessMs: 100 }), { ok: false, reason: 'tooStale' })
+  const minPositions = [{ topic: JOURNAL, partition: 0, offset: end - 1 }]
+  const asked = ask({ minPositions })
+  await cluster.advance(900)
+  t.match(await asked, { ok: true, result: 2, position: { offset: end - 1 } }, 'a position is waited for')
+  await cluster.advance(1000)
+  const later = await ask({ maxStalenessMs: 250 })
+  t.match(later, { ok: true, result: 2 })
+  const ends = async (): Promise<number[]> => {
+    const topics = (await cluster.log.topics()).map(({ name }) => name)
+    return Promise.all(topics.map(async (topic) => (await cluster.log.offsets({ topic, partition: 0 })).end))
+  }
+  const before = await ends()
+  await cluster.advance(5000)
+  t.same(await ends(), before)
+})
+
+t.test('RB-02 a former owner that was paused does not answer as owner, commits nothing, and is fenced', async (t) => {
+  const cluster = await opened(t, { partitions: 2 })
+  const [a, b] = [await cluster.start('a'), await cluster.start('b')]
+  await pipeAll(cluster)
+  await cluster.advance(2000)
+  t.same(cluster.holdings(), ['a: 0; 1', 'b: 1; 0'])
+  await pipeAll(cluster)
+  a.process.pause()
+  await cluster.advance(1000)
+  await a.process.forget()
+  await cluster.advance(1000)
+  t.same(cluster.holdings()[1], 'b: 0,1; ')
+  await pipeAll(cluster)
+  const changelog = async (): Promise<number> => (await cluster.log.offsets({ topic: CHANGELOG, partition: 0 })).end
+  await cluster.advance(1000)
+  const end = await changelog()
+  // What woke up first: a query, before the group was heard.
+  const asked = a.application.queryLocal('counting', count, 0, 'key-0', {}, 'active')
+  a.process.resume()
+  t.match(await asked, { ok: false })
+  await cluster.settle()
+  t.equal(await changelog(), end, 'its commit did not get through')
+  await cluster.advance(8000)
+  t.same(cluster.holdings(), ['a: 1; 0', 'b: 0; 1'])
+  await check(t, cluster, [a, b])
+})
+
+t.test('RB-04 a restore that takes long: one assignment, one restore, and input only afterwards', async (t) => {
+  const cluster = await opened(t, { partitions: 2 })
+  const a = await cluster.start('a')
+  await pipeAll(cluster)
+  await cluster.advance(1000)
+  await a.stop()
+  cluster.wipe('a')
+  const stop = new AbortController()
+  cluster.wrapLog = (_name, log) => ({
+    ...logOf(log),
+    read: async (at, offset, options) => {
+      if (at.topic === CHANGELOG && !stop.signal.aborted)
+        await new Promise((resolve) => stop.signal.addEventListener('abort', resolve))
+      return log.read(at, offset, options)
+    },
+  })
+  const again = await cluster.start('a')
+  await cluster.advance(60_000, 5000)
+  t.match(again.application.readiness(), { ready: false })
+  t.same(again.states, ['counting/0 RESTORING', 'counting/1 RESTORING'])
+  await cluster.log.append('count-me', 0, [inputRecord('late')])
+  stop.abort()
+  await cluster.advance(1000)
+  t.match(again.application.readiness(), { ready: true })
+  t.equal(again.states.filter((state) => state.endsWith('RESTORING')).length, 2)
+  await check(t, cluster, [again])
+})
+
+t.test('a standby whose store is damaged builds it anew; one that the changelog contradicts as well', async (t) => {
+  const cluster = await opened(t, { partitions: 1 })
+  await cluster.start('a')
+  await pipeAll(cluster)
+  let isDamaged = false
+  cluster.wrapStore = (instance, _name, store) => ({
+    ...store,
+    getMany: (wanted) =>
+      isDamaged && instance === 'b'
+        ? Promise.reject(new StoreError('STORE_CORRUPT', 'checksum'))
+        : store.getMany(wanted),
+  })
+  const b = await cluster.start('b')
+  await cluster.advance(1000)
+  isDamaged = true
+  await pipeAll(cluster)
+  await cluster.advance(1000)
+  t.same(b.setAside, ['counting/0 checksum'])
+  t.same(cluster.holdings(), ['a: 0; ', 'b: ; '])
+  isDamaged = false
+  await cluster.advance(6000)
+  t.same(cluster.holdings(), ['a: 0; ', 'b: ; 0'])
+  await check(t, cluster, [b])
+  const [standby] = b.application.standbys
+  await standby!.rows.store.write([{ key: Buffer.from('\u0014key-0'), value: null }])
+  await pipeAll(cluster)
+  await cluster.advance(7000)
+  t.match(b.setAside[1], /sealed another/)
+  await check(t, cluster, [b])
+})
+
+t.test('standbys of three instances: every task has one elsewhere, and none when that is not wanted', async (t) => {
+  const cluster = await opened(t, { partitions: 6 })
+  const instances = [await cluster.start('a'), await cluster.start('b'), await cluster.start('c')]
+  await pipeAll(cluster)
+  await cluster.advance(3000)
+  t.same(
+    instances.map(({ application: { tasks, standbys } }) => [tasks.length, standbys.length]),
+    [
+      [2, 2],
+      [2, 2],
+      [2, 2],
+    ],
+  )
+  await check(t, cluster, instances)
+  const without = await opened(t, { partitions: 6, standbyReplicas: 0 })
+  const [a, b] = [await without.start('a'), await without.start('b')]
+  await without.advance(3000)
+  t.same(
+    [a, b].map(({ application: { tasks, standbys } }) => [tasks.length, standbys.length]),
+    [
+      [3, 0],
+      [3, 0],
+    ],
+  )
+})
