@@ -142,6 +142,12 @@ export class FoldKit<Event extends JournalEvent, Settings> {
     this.advance(0)
   }
 
+  /** Folds the result of one effect; ignored where it is not owed. */
+  performOne(to: string | number, effectId: string, result: Event): void {
+    this.#fold(this.#partition(to), { time: this.time, event: result, owed: effectId })
+    this.advance(0)
+  }
+
   count(counter: string, label = ''): number {
     return this.counts.get(`${counter}/${label}`) ?? 0
   }

@@ -1,0 +1,88 @@
+import type { E2tMessagesTakenIn, KeepAliveRequestSent } from '../../schemas/keep-alive/journal-events.js'
+import { changeRic, deadlineId, ricOf } from './context.js'
+import type { Context } from './context.js'
+import { kill } from './kill.js'
+import { requestKeepAlive } from './outputs.js'
+import type { KeepAliveSettings } from './settings.js'
+import { e2tInstances, keyOf, rics } from './tables.js'
+import type { RicRow } from './tables.js'
+
+/** Starts a RIC's ticks where they do not run: it has its first instance. */
+export function startTicks(context: Context, ric: string): void {
+  if (ricOf(context, ric).tickDue === 0) armNext(context, ric)
+}
+
+/**
+ * Broadcasts a request and asks how far answers are taken in; whoever is silent is found when that is known. Ticks of all
+ * RICs fall on the same multiples of the delay, so that one journal record carries them. (keep-alive, section 6)
+ */
+export function tickDue(ric: string, context: Context): void {
+  const { addresses, tick } = ricOf(context, ric)
+  if (addresses.length === 0) {
+    changeRic(context, ric, { tickDue: 0 })
+    return
+  }
+  const sent: KeepAliveRequestSent = { ric, tick: tick + 1, epoch: context.epoch }
+  requestKeepAlive(context, { ric }, { type: 'KeepAliveRequestSent', data: sent })
+  context.askIntake()
+  changeRic(context, ric, { tick: tick + 1 })
+  armNext(context, ric)
+  context.count('ticks')
+}
+
+/**
+ * A broadcast is really out. Silence counts afresh from the first of a term, and from one that comes too long after the last:
+ * the manager itself had stalled.
+ */
+export function requestSent({ ric, tick, epoch }: KeepAliveRequestSent, context: Context): void {
+  const row = ricOf(context, ric)
+  if (epoch !== context.epoch || tick <= row.sentTick) return
+  const { keepAliveDelayMs } = context.settings
+  const last = row.sentAt.at(-1) ?? Number.NEGATIVE_INFINITY
+  const isNewTerm = row.sentEpoch !== epoch
+  const isFresh = isNewTerm || context.time - last > 2 * keepAliveDelayMs
+  if (isFresh) context.count('fresh_starts', isNewTerm ? 'term' : 'gap')
+  changeRic(context, ric, {
+    sentEpoch: epoch,
+    sentTick: tick,
+    freshAt: isFresh ? context.time : row.freshAt,
+    // The tick's own request may be sent before its intake is known.
+    sentAt: isFresh ? [context.time] : [...row.sentAt, context.time].slice(-requestsOfSilence(context.settings) - 1),
+  })
+}
+
+/** All answers up to `asOf` are here: who has been silent by then is killed. */
+export function messagesTakenIn({ asOf }: E2tMessagesTakenIn, context: Context): void {
+  for (const [ric, row] of context.resident(rics)) {
+    for (const address of silentInstances(context, ric, row, asOf)) kill(context, ric, address)
+  }
+}
+
+/**
+ * Instances without an answer for longer than the time-out, to whom enough requests were sent meanwhile. A request
+ * counts when it is known to be sent in this term, no later than `asOf`.
+ */
+function silentInstances(context: Context, ric: string, row: RicRow, asOf: number): readonly string[] {
+  const { settings } = context
+  if (row.sentEpoch !== context.epoch) return []
+  const nthLast = row.sentAt.filter((at) => at <= asOf).at(-requestsOfSilence(settings))
+  if (nthLast === undefined) return []
+  return row.addresses.filter((address) => {
+    const instance = context.get(e2tInstances, keyOf(ric, address))
+    if (instance?.state !== 'ACTIVE') return false
+    const from = Math.max(instance.answeredAt, instance.registeredAt, row.freshAt)
+    return asOf - from > settings.keepAliveResponseTimeoutMs && nthLast > from
+  })
+}
+
+/** How many requests must have gone unanswered. */
+function requestsOfSilence({ keepAliveResponseTimeoutMs, keepAliveDelayMs }: KeepAliveSettings): number {
+  return Math.ceil(keepAliveResponseTimeoutMs / keepAliveDelayMs)
+}
+
+function armNext(context: Context, ric: string): void {
+  const { keepAliveDelayMs } = context.settings
+  const due = (Math.floor(context.time / keepAliveDelayMs) + 1) * keepAliveDelayMs
+  context.arm(due, deadlineId('tick', ric))
+  changeRic(context, ric, { tickDue: due })
+}

@@ -1,0 +1,74 @@
+import type { AvroRecordSchema } from '../avro.js'
+import { NODE_TYPES } from './journal-events.js'
+import type { KeepAliveEvent } from './journal-events.js'
+
+type Field = AvroRecordSchema['fields'][number]
+
+const namespace = 'pulsefold.keepalive'
+
+const record = (name: string, fields: readonly Field[]): AvroRecordSchema => ({
+  type: 'record',
+  name,
+  namespace,
+  fields,
+})
+const fields = (type: unknown, ...names: readonly string[]): readonly Field[] => names.map((name) => ({ name, type }))
+const text = (...names: readonly string[]): readonly Field[] => fields('string', ...names)
+const list = (items: unknown): unknown => ({ type: 'array', items })
+const nodeType = (name: string): Field => ({
+  name: 'nodeType',
+  type: { type: 'enum', name, namespace, symbols: NODE_TYPES },
+})
+
+/** The Avro records of the keep-alive journal, by event type. (`journal-events.ts`) */
+export const keepAliveEventSchemas: Readonly<Record<KeepAliveEvent['type'], AvroRecordSchema>> = {
+  E2tInitReported: record('E2tInitReported', text('ric', 'address', 'podName', 'source', 'eventId')),
+  KeepAliveAnswered: record('KeepAliveAnswered', text('ric', 'address')),
+  RanConnectionLost: record('RanConnectionLost', text('ric', 'ranName', 'source', 'eventId')),
+  E2SetupRequested: record('E2SetupRequested', [
+    ...text('ric', 'address', 'ranName', 'plmnId', 'nbId'),
+    nodeType('SetupNodeType'),
+    {
+      name: 'ranFunctions',
+      type: list(
+        record('RanFunction', [
+          ...fields('long', 'ranFunctionId', 'ranFunctionRevision'),
+          ...text('ranFunctionDefinition', 'ranFunctionOid'),
+        ]),
+      ),
+    },
+    ...text('transactionId'),
+  ]),
+  ServiceUpdated: record('ServiceUpdated', text('ric', 'ranName')),
+  KeepAliveRequestSent: record('KeepAliveRequestSent', [...text('ric'), ...fields('long', 'tick', 'epoch')]),
+  E2tMessagesTakenIn: record('E2tMessagesTakenIn', [
+    ...fields('long', 'asOf'),
+    {
+      name: 'inputs',
+      type: list(
+        record('InputTakenIn', [...text('topic'), ...fields('int', 'partition'), ...fields('long', 'offset')]),
+      ),
+    },
+  ]),
+  RoutingManagerCalled: record('RoutingManagerCalled', [
+    ...text('ric', 'call', 'effectId'),
+    ...fields('boolean', 'succeeded'),
+    ...text('outcome'),
+  ]),
+  PodFound: record('PodFound', text('ric', 'address', 'effectId', 'uid')),
+  PodDeleted: record('PodDeleted', text('ric', 'address', 'effectId', 'outcome')),
+  RicParametersSet: record('RicParametersSet', [...text('ric'), ...fields('boolean', 'enableRic')]),
+  RedButtonPressed: record('RedButtonPressed', text('ric')),
+  RanHealthAsked: record('RanHealthAsked', [...text('ric'), ...fields(['null', list('string')], 'ranNames')]),
+  EnbAdded: record('EnbAdded', [
+    ...text('ric', 'ranName', 'plmnId', 'nbId', 'ip'),
+    ...fields('long', 'port'),
+    ...text('enb'),
+  ]),
+  NodebUpdated: record('NodebUpdated', [
+    ...text('ric', 'ranName'),
+    nodeType('UpdatedNodeType'),
+    ...text('configuration'),
+  ]),
+  EnbDeleted: record('EnbDeleted', text('ric', 'ranName')),
+}
