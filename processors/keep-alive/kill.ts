@@ -46,5 +46,6 @@ export function forget(context: Context, ric: string, address: string, move: E2t
   moved(e2tMoves, move, instance.state)
   context.delete(e2tInstances, key)
   context.count('instance_moves', move)
+  context.because(`instance ${address}: ${move}`, { from: instance.state })
   changeRic(context, ric, { addresses: ricOf(context, ric).addresses.filter((other) => other !== address) })
 }

@@ -31,6 +31,7 @@ export function moveRan(
   const stateChangedAt = state === before ? (row?.stateChangedAt ?? 0) : context.time
   context.put(rans, keyOf(ric, ranName), { ...NEW_RAN, ...row, state, stateChangedAt, ...change })
   context.count('ran_moves', move)
+  context.because(`RAN ${ranName}: ${move}`, { from: before, to: state })
   if (state === before) return
   if (state === 'CONNECTED') tellConnection(context, ric, ranName, 'CONNECTED')
   else if (before === 'CONNECTED') tellConnection(context, ric, ranName, 'DISCONNECTED')

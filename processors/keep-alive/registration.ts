@@ -27,6 +27,7 @@ export function e2tInitReported(init: E2tInitReported, context: Context): void {
     else renew(context, ric, address, renewed)
   } else {
     context.count('ignored_inits', instance.state)
+    context.because(`init of an instance that is ${instance.state}: changes nothing`)
   }
 }
 
@@ -35,6 +36,7 @@ export function registrationEnded(context: Context, ric: string, address: string
   const key = keyOf(ric, address)
   const instance = context.get(e2tInstances, key)
   if (instance?.state !== 'REGISTERING') return
+  context.because(`instance ${address}: the Routing Manager has answered its registration`, { succeeded })
   if (!succeeded) {
     forget(context, ric, address, 'routingManagerRefused')
     return

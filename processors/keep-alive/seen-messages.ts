@@ -24,6 +24,7 @@ export function isRepeat({ ric, source, eventId }: Message, context: Context): b
   const key = keyOf(ric, source, eventId)
   if (context.get(seenMessages, key) !== undefined) {
     context.count('repeated_messages')
+    context.because('delivered before: changes nothing')
     return true
   }
   const due = context.time + REMEMBERED_MS

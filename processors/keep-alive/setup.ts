@@ -30,6 +30,7 @@ export function e2SetupRequested(setup: E2SetupRequested, context: Context): voi
   const { ric, ranName, address } = setup
   if (context.get(e2tInstances, keyOf(ric, address))?.state !== 'ACTIVE') {
     context.count('unanswered_setups')
+    context.because('setup at an instance that is not active: no answer')
     return
   }
   const ran = context.get(rans, keyOf(ric, ranName))
@@ -136,6 +137,7 @@ function answerFailure(
   why: keyof typeof causes,
 ): void {
   const data = { ranName, transactionId, cause: causes[why], timeToWaitSec: WAIT_SEC }
+  context.because(`setup of RAN ${ranName} refused: ${why}`, { cause: causes[why] })
   command(context, 'E2_SETUP_FAILURE', { ric, e2t: address, ranName }, data)
   context.count('setups', why)
 }

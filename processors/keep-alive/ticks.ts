@@ -41,7 +41,16 @@ export function requestSent({ ric, tick, epoch }: KeepAliveRequestSent, context:
   const last = row.sentAt.at(-1) ?? Number.NEGATIVE_INFINITY
   const isNewTerm = row.sentEpoch !== epoch
   const isFresh = isNewTerm || context.time - last > 2 * keepAliveDelayMs
-  if (isFresh) context.count('fresh_starts', isNewTerm ? 'term' : 'gap')
+  if (isFresh) {
+    context.count('fresh_starts', isNewTerm ? 'term' : 'gap')
+    context.because(
+      isNewTerm ? 'first request of a term: silence counts from it' : 'the manager stalled: silence counts afresh',
+      {
+        epoch,
+        sinceLastMs: Number.isFinite(last) ? context.time - last : null,
+      },
+    )
+  }
   changeRic(context, ric, {
     sentEpoch: epoch,
     sentTick: tick,
@@ -71,7 +80,10 @@ function silentInstances(context: Context, ric: string, row: RicRow, asOf: numbe
     const instance = context.get(e2tInstances, keyOf(ric, address))
     if (instance?.state !== 'ACTIVE') return false
     const from = Math.max(instance.answeredAt, instance.registeredAt, row.freshAt)
-    return asOf - from > settings.keepAliveResponseTimeoutMs && nthLast > from
+    const isSilent = asOf - from > settings.keepAliveResponseTimeoutMs && nthLast > from
+    const compared = { from, asOf, timeoutMs: settings.keepAliveResponseTimeoutMs, requestSentAt: nthLast }
+    if (isSilent) context.because(`instance ${address}: silent for longer than the time-out`, compared)
+    return isSilent
   })
 }
 
