@@ -35,7 +35,7 @@ export async function testSystem(
       return Promise.resolve({ type: 'DmiPluginChecked', data })
     },
   }
-  const driver = new TopologyTestDriver({ processors: processors({ settings, dmiHealthCheck }) })
+  const driver = new TopologyTestDriver({ processors: processors({ settings, dmiHealthCheck, keepAliveEffectors: [] }) })
   await driver.start()
   let ids = 0
   const server = await createServer({

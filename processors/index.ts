@@ -2,6 +2,8 @@ import type { Settings } from '../common/settings.js'
 import type { SchemaRegistry } from '../schemas/registry/schema-registry.js'
 import { names } from '../topology/names.js'
 import type { Effector, Processor } from '../topology/processor.js'
+import { keepAliveTimes } from '../common/keep-alive-times.js'
+import { keepAlive } from './keep-alive/index.js'
 import { trustLevel } from './trust-level/index.js'
 
 /** What domains are made of besides settings: their ways to the outside. */
@@ -11,10 +13,17 @@ export interface ProcessorParts {
   readonly registry?: SchemaRegistry
   /** Carries out `dmi-health-check`. */
   readonly dmiHealthCheck: Effector
+  /** Calls of the Routing Manager, and what is done to pods. */
+  readonly keepAliveEffectors: readonly Effector[]
 }
 
 /** The list of what runs: one line a domain. */
-export const processors = ({ settings, registry, dmiHealthCheck }: ProcessorParts): readonly Processor[] => [
+export const processors = ({
+  settings,
+  registry,
+  dmiHealthCheck,
+  keepAliveEffectors,
+}: ProcessorParts): readonly Processor[] => [
   trustLevel({
     settings: {
       onDmiRestart: settings.onDmiRestart,
@@ -29,5 +38,19 @@ export const processors = ({ settings, registry, dmiHealthCheck }: ProcessorPart
     journalTopic: names.journal(settings.applicationId, 'trust-level'),
     ...(registry !== undefined && { registry }),
     effectors: [dmiHealthCheck],
+  }),
+  keepAlive({
+    settings: {
+      ...keepAliveTimes(settings.keepAliveProfile, settings),
+      bigRedButtonTimeoutMs: settings.bigRedButtonTimeoutMs,
+      onRoutingManagerFailure: settings.onRoutingManagerFailure,
+      askForInit: settings.askForInit,
+      kubernetesNamespace: settings.kubernetesNamespace,
+      globalRicMcc: settings.ricMcc,
+      globalRicMnc: settings.ricMnc,
+    },
+    messagesTopic: settings.e2tMessagesTopic,
+    ricId: settings.ricId,
+    effectors: keepAliveEffectors,
   }),
 ]

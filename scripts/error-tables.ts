@@ -3,6 +3,7 @@ import type { ErrorSpec, ErrorTable } from '../common/errors.js'
 import { settingsErrors } from '../common/settings.js'
 import { trustLevelErrors } from '../processors/trust-level/errors.js'
 import { inputErrors } from '../schemas/input-errors.js'
+import { e2tMessageErrors } from '../schemas/keep-alive/errors.js'
 import { registryErrors } from '../schemas/registry/errors.js'
 import { storeErrors } from '../state-stores/errors.js'
 import { peerErrors } from '../topology/cluster/errors.js'
@@ -16,6 +17,11 @@ import { simulationErrors } from './simulate/errors.js'
 export const errorTables: readonly { readonly family: string; readonly where: string; readonly table: ErrorTable }[] = [
   { family: 'Input', where: 'dead letters, and faults in answers to `POST /events`', table: inputErrors },
   { family: 'Trust levels', where: 'dead letters', table: trustLevelErrors },
+  {
+    family: 'Messages of E2 terminations',
+    where: 'dead letters, and faults in answers to `POST /events`',
+    table: e2tMessageErrors,
+  },
   { family: 'HTTP', where: 'answers, with their status', table: apiErrors },
   { family: 'Settings', where: 'the start', table: settingsErrors },
   { family: 'Schema registry', where: 'the log, `/ops/health/ready`', table: registryErrors },

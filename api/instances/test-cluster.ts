@@ -66,7 +66,7 @@ export async function testCluster(
     const application = new Application({
       applicationId: 'test',
       instance: name,
-      processors: processors({ settings, dmiHealthCheck: allUp }),
+      processors: processors({ settings, dmiHealthCheck: allUp, keepAliveEffectors: [] }),
       log,
       stores: memoryProvider(),
       clock,

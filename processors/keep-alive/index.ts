@@ -1,5 +1,4 @@
 export { keepAlive } from './keep-alive.js'
 export type { KeepAliveOptions } from './keep-alive.js'
-export { keepAliveProfiles, keepAliveTimes } from './settings.js'
-export type { KeepAliveProfile, KeepAliveSettings } from './settings.js'
+export type { KeepAliveSettings } from './settings.js'
 export { keepAliveQueries } from './queries.js'

@@ -2,6 +2,7 @@ import { systemClock } from '../../common/clock.js'
 import { pluginAddressPolicy } from '../../common/plugin-address.js'
 import type { Settings } from '../../common/settings.js'
 import { processors } from '../../processors/index.js'
+import { keepAliveEffectors } from '../../processors/keep-alive/effects/index.js'
 import { dmiHealthCheck } from '../../processors/trust-level/effects/dmi-health-check.js'
 import type { Processor } from '../../topology/processor.js'
 
@@ -15,5 +16,9 @@ export function declaredProcessors(settings: Settings): readonly Processor[] {
     password: settings.dmiPassword,
     policy: pluginAddressPolicy(settings, []),
   })
-  return processors({ settings, dmiHealthCheck: check })
+  return processors({
+    settings,
+    dmiHealthCheck: check,
+    keepAliveEffectors: keepAliveEffectors(settings, systemClock),
+  })
 }

@@ -11,6 +11,7 @@ import type { Settings } from '../../common/settings.js'
 import { httpPeerTransport } from '../../api/instances/peer-transport.js'
 import { createServer } from '../../api/server.js'
 import { processors } from '../../processors/index.js'
+import { keepAliveEffectors } from '../../processors/keep-alive/effects/index.js'
 import { dmiHealthCheck } from '../../processors/trust-level/effects/dmi-health-check.js'
 import { confluentRegistry } from '../../schemas/registry/confluent-registry.js'
 import { rocksDbProvider } from '../../state-stores/rocksdb/provider.js'
@@ -77,6 +78,7 @@ export async function startPulsefold(
           password: settings.dmiPassword,
           policy,
         }),
+        keepAliveEffectors: keepAliveEffectors(settings, clock),
       }),
       log,
       stores: rocksDbProvider({ directory: join(settings.dataDir, 'stores') }),
