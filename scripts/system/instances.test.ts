@@ -1,0 +1,105 @@
+import { randomUUID } from 'node:crypto'
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import type { Test } from 'tap'
+import { realBrokers } from '../../topology/log/kafka/real-brokers.js'
+import { PLUGIN, temporaryFolder } from './fixtures.js'
+import { spawnPulsefold } from './real-process.js'
+import type { RealProcess } from './real-process.js'
+import { until } from './until.js'
+
+const PARTITIONS = 6
+const ids = Array.from({ length: 1000 }, (_, i) => `dev-${i}`)
+const brokers = realBrokers(t)
+
+/** Starts instances of one application, which no other test knows. */
+function application(t: Test): () => RealProcess {
+  const folder = temporaryFolder(t)
+  const applicationId = `test-${randomUUID()}`
+  let instances = 0
+  return () => {
+    const own = join(folder, String(++instances))
+    mkdirSync(own)
+    return spawnPulsefold(t, own, {
+      values: {
+        ...{ kafkaBrokers: brokers, applicationId, partitions: PARTITIONS, createInputTopics: true },
+        ...{ heartbeatTopic: `${applicationId}-heartbeats`, trustLevelNoticeTopic: `${applicationId}-notices` },
+      },
+    })
+  }
+}
+
+const live = ({ metric }: RealProcess): Promise<number> => metric('pulsefold_task_state', 'state="LIVE"', 'trust-level')
+
+/** Resolves when each has its share, live. */
+async function untilShared(...instances: readonly RealProcess[]): Promise<void> {
+  await until(
+    'each instance has its share',
+    async () => {
+      const shares = await Promise.all(instances.map(live))
+      return shares.every((share) => share > 0) && shares.reduce((sum, share) => sum + share) === PARTITIONS
+    },
+    60_000,
+  )
+}
+
+if (brokers.length > 0) {
+  t.test(
+    'HT-06 two processes on Kafka: each answers for both, also while one is killed and started again',
+    async (t) => {
+      const start = application(t)
+      const [a, b] = [start(), start()]
+      await Promise.all([a.ready, b.ready])
+      await untilShared(a, b)
+      await a.register(PLUGIN, ids)
+
+      for (const instance of [a, b]) {
+        const answers = await Promise.all(ids.slice(0, 100).map((id) => instance.ask(`/ncmp/v1/ch/${id}`)))
+        for (const { status, headers, text } of answers) {
+          t.match([status, headers['x-pulsefold-role']], [200, 'active'], text.slice(0, 100))
+        }
+        t.same((await instance.search()).sort(), [...ids].sort())
+        t.equal((await instance.ask('/ncmp/v1/ch/unknown')).status, 404)
+      }
+
+      // Read your own write, at the other instance.
+      for (const [i, id] of ids.slice(0, 50).entries()) {
+        const [writer, reader] = i % 2 === 0 ? [a, b] : [b, a]
+        const position = await writer.report([[id, 'NONE']])
+        t.equal(await reader.level(id, { 'x-pulsefold-min-position': position }), 'NONE', id)
+      }
+
+      const wrong: string[] = []
+      const counts = { owner: 0, standby: 0, unavailable: 0 }
+      let isOver = false
+      const lane = async (which: number): Promise<void> => {
+        for (let n = which; !isOver; n += 3) {
+          const id = ids[n % ids.length] ?? ''
+          const { status, headers, text } = await a.ask(`/ncmp/v1/ch/${id}`)
+          if (status === 503 && headers['retry-after'] !== undefined) counts.unavailable++
+          else if (status !== 200) wrong.push(`${id}: ${status} ${text}`)
+          else if (!text.includes(`"${id}"`)) wrong.push(text)
+          else if (headers['x-pulsefold-role'] === 'active') counts.owner++
+          else if (Number(headers['x-pulsefold-staleness-ms']) > 0) counts.standby++
+          else wrong.push(`${id}: a standby that tells no staleness`)
+        }
+      }
+      const lanes = Promise.all([0, 1, 2, 3].map(lane))
+      b.kill('SIGKILL')
+      await b.ended
+      const killedAt = performance.now()
+      await until('one instance has all partitions', async () => (await live(a)) === PARTITIONS, 60_000)
+      const movedMs = performance.now() - killedAt
+      const again = start()
+      await again.ready
+      await untilShared(a, again)
+      isOver = true
+      await lanes
+      t.same(wrong, [])
+      t.comment(`moved after ${movedMs.toFixed(0)} ms; answers: ${JSON.stringify(counts)}`)
+      t.equal(await again.level('dev-0'), 'NONE')
+      t.equal((await again.search()).length, ids.length)
+    },
+  )
+}
