@@ -1,6 +1,7 @@
 import { Command } from 'commander'
 import { systemClock } from '../common/clock.js'
 import { ensureError } from '../common/errors.js'
+import { registerDiff } from './commands/diff.js'
 import { registerErrors } from './commands/errors.js'
 import { registerExplain } from './commands/explain.js'
 import { registerReplay } from './commands/replay.js'
@@ -9,6 +10,7 @@ import { registerSources } from './commands/sources.js'
 import { registerStart } from './commands/start.js'
 import { registerState } from './commands/state.js'
 import { registerTopology } from './commands/topology.js'
+import { registerVerify } from './commands/verify.js'
 import { describeExitCodes, exitCodeOf, exitCodes, explain } from './process/exit-codes.js'
 import { startPulsefold } from './process/pulsefold.js'
 import { registerSimulate } from './simulate/command.js'
@@ -26,6 +28,8 @@ registerReplay(program)
 registerState(program)
 registerExplain(program)
 registerSources(program)
+registerVerify(program)
+registerDiff(program)
 registerSimulate(program)
 
 // Whoever read the output may have left (`| head`).

@@ -16,11 +16,11 @@ export function auditCommand(
   program: Command,
   name: string,
   description: string,
-  { key }: { readonly key?: 'required' | 'optional' } = {},
+  words: { readonly key?: 'required' | 'optional'; readonly moments?: true } = {},
 ): Command {
-  const argument = key === undefined ? '' : key === 'required' ? ' <key>' : ' [key]'
+  const key = words.key === undefined ? '' : words.key === 'required' ? ' <key>' : ' [key]'
   return program
-    .command(name + argument)
+    .command(name + key + (words.moments === true ? ' <a> <b>' : ''))
     .description(`${description}; takes the flags of \`start\` besides`)
     .option('--url <url>', 'read the journals of the running Pulsefold at this address (default: the log in dataDir)')
     .option('--token <token>', 'its auditToken (default: that of the settings)')

@@ -19,6 +19,8 @@ export interface SourceFlags {
 
 export interface OpenedAudit extends Audit {
   readonly settings: Settings
+  /** It reads the data directory of the settings, which is locked for it. */
+  readonly isDirectory: boolean
   close(): Promise<void>
 }
 
@@ -31,6 +33,7 @@ export async function openAudit(source: SourceFlags, settingsFlags: readonly str
   return {
     source: opened.source,
     settings: { ...settings, applicationId },
+    isDirectory: source.url === undefined && settings.kafkaBrokers.length === 0,
     applicationId,
     processors: declaredProcessors({ ...settings, applicationId }),
     openStore: () => scratch.openStore(),

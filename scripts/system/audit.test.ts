@@ -1,5 +1,11 @@
+import { join } from 'node:path'
 import t from 'tap'
+import type { Entry } from '../../state-stores/key-value-store.js'
+import { rocksDbProvider } from '../../state-stores/rocksdb/provider.js'
 import { replayJournals } from '../../topology/audit/replay-journals.js'
+import { verify } from '../../topology/audit/verify.js'
+import type { Verification } from '../../topology/audit/verify.js'
+import { openTaskStoreReader } from '../audit/embedded-reader.js'
 import { openAudit } from '../audit/open-audit.js'
 import type { SourceFlags } from '../audit/open-audit.js'
 import { heartbeat, PLUGIN, startSystem, temporaryFolder } from './fixtures.js'
@@ -44,3 +50,37 @@ t.test(
     t.equal(await system.level('dev-1'), 'NONE')
   },
 )
+
+t.test('verify of a stopped Pulsefold: its stores, changelogs and seals are what its journals give', async (t) => {
+  const dataDir = temporaryFolder(t)
+  const system = await startSystem(t, { dataDir, partitions: 2 })
+  await system.register(PLUGIN, ['dev-1', 'dev-2'])
+  await system.append([heartbeat('dev-1', 'NONE')])
+  await system.levelIs('dev-1', 'NONE')
+  await system.stop()
+  const verified = async (): Promise<readonly Verification[]> => {
+    const audit = await openAudit({}, ['--data-dir', dataDir])
+    try {
+      return await verify(audit, { openTaskStore: (name) => openTaskStoreReader(dataDir, name) })
+    } finally {
+      await audit.close()
+    }
+  }
+  const sound = await verified()
+  t.same(
+    sound.map(({ verdict, kept }) => [verdict, ...kept.map(({ name }) => name)]),
+    [0, 1].map(() => ['equal', 'changelog', 'store']),
+  )
+  const stores = rocksDbProvider({ directory: join(dataDir, 'stores') })
+  const store = await stores.open('trust-level-0')
+  const rows: Entry[] = []
+  for await (const page of store.entries({ gte: Buffer.from('\u0014'), lt: Buffer.from('\u0017') })) rows.push(...page)
+  const [row] = rows
+  await store.write([{ key: row![0], value: null }])
+  await store.close()
+  const [forged] = await verified()
+  t.match(forged, { verdict: 'different', seals: { firstDifference: null } })
+  t.match(forged?.kept.find(({ name }) => name === 'store')?.differences, [
+    { key: row![0].toString('utf8', 1), a: undefined },
+  ])
+})

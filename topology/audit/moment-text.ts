@@ -1,6 +1,7 @@
 import { cut } from '../../common/errors.js'
 import type { Position } from '../streams.js'
 import { AuditError } from './errors.js'
+import type { Moment } from './moment.js'
 
 /** A time as ISO 8601 with its zone, or ms since 1970. Errors: AUDIT_MOMENT_INVALID. */
 export function parseTime(text: string): number {
@@ -22,4 +23,11 @@ export function parsePositions(text: string): readonly Position[] {
 export function parseOffset(text: string): number {
   if (/^\d{1,15}$/.test(text)) return Number(text)
   throw new AuditError('AUDIT_MOMENT_INVALID', `${cut(text)} is no offset`)
+}
+
+/** `end`, a time, or positions. Errors: AUDIT_MOMENT_INVALID. */
+export function parseMoment(text: string): Moment {
+  if (text === 'end') return { kind: 'end' }
+  if (text.includes('/')) return { kind: 'positions', positions: parsePositions(text) }
+  return { kind: 'time', time: parseTime(text) }
 }

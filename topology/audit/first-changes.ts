@@ -1,0 +1,67 @@
+import type { EventPosition } from '../processor.js'
+import type { Folded } from '../task/folder.js'
+import { withFold } from './audit.js'
+import type { Audit, AuditedJournal } from './audit.js'
+import { rowName } from './rows.js'
+import type { StampedSeal } from './seals.js'
+import type { FirstDifference } from './verify.js'
+
+/** What a journal entry changes in one row. */
+export interface RowChangeAt extends EventPosition {
+  readonly row: string
+  readonly before: unknown
+  readonly after: unknown
+}
+
+const MAX_CHANGES = 50
+
+/**
+ * Folds a journal once more, to narrow a difference down: compares every seal from the last good one on, notes what the
+ * journal changes up to the first bad one, and where it changes the rows given last.
+ */
+export async function findFirstChanges(
+  audit: Audit,
+  audited: AuditedJournal,
+  { seals, lastGood, firstBad, rows, upTo }: DifferenceFound,
+): Promise<{ readonly firstDifference: FirstDifference | null; readonly lastChanges: Map<string, EventPosition> }> {
+  const wanted = new Set(rows.map(({ table, key }) => `${table}/${key}`))
+  const lastChanges = new Map<string, EventPosition>()
+  let changes: RowChangeAt[] = []
+  const onFolded = ({ position, changes: changed }: Folded): void => {
+    for (const { table, key, before, after } of changed) {
+      const row = rowName(table, key)
+      if (wanted.has(row)) lastChanges.set(row, position)
+      if (table.name.startsWith('$') || changes.length >= MAX_CHANGES) continue
+      changes.push({ ...position, row, before, after })
+    }
+  }
+  return withFold(audit, audited, 0, { onFolded }, async (fold) => {
+    await fold.foldTo(lastGood)
+    let from = lastGood
+    let firstDifference: FirstDifference | null = null
+    for (const seal of seals.filter(({ offset }) => offset > lastGood)) {
+      if (firstBad === undefined) break
+      changes = []
+      await fold.foldTo(seal.offset)
+      const ofJournal = fold.digest.rows.toHex()
+      if (seal.rows !== ofJournal) {
+        firstDifference = { from, to: seal.offset, seal, ofJournal, changes }
+        break
+      }
+      from = seal.offset
+    }
+    changes = []
+    await fold.foldTo(upTo)
+    return { firstDifference, lastChanges }
+  })
+}
+
+interface DifferenceFound {
+  /** By position. */
+  readonly seals: readonly StampedSeal[]
+  readonly lastGood: number
+  readonly firstBad: StampedSeal | undefined
+  readonly rows: readonly { readonly table: string; readonly key: string }[]
+  /** Journal offset (exclusive) of the state that has these rows. */
+  readonly upTo: number
+}
