@@ -17,7 +17,7 @@ import type { StampedSeal } from './seals.js'
 
 export interface VerifyRequest extends Pick<AuditScope, 'domains'> {
   /** A task's store, where it can be read (of a stopped instance); undefined: it cannot. The audit closes it. */
-  openTaskStore?(name: string): Promise<KeyValueStore | undefined>
+  readonly openTaskStore?: (name: string) => Promise<KeyValueStore | undefined>
   readonly onProgress?: OnProgress
 }
 
