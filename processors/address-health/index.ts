@@ -1,0 +1,7 @@
+export { addressHealth } from './address-health.js'
+export type { AddressHealthOptions } from './address-health.js'
+export { addressHealthQueries } from './queries/index.js'
+export { ADDRESS_LIMIT } from './commands.js'
+export type { PlatformAnswer, PlatformRefusal } from './commands.js'
+export type { AddressPlace, AddressView, PlatformView, Selection } from './views.js'
+export type { AddressHealthSettings } from './settings.js'

@@ -1,0 +1,141 @@
+import { cut } from '../../common/errors.js'
+import type { CloudEvent, EventRecord } from '../cloudevents/cloud-event.js'
+import { eventTimeOf } from '../cloudevents/event-time.js'
+import { decodeRecord } from '../cloudevents/record.js'
+import { refuse } from '../input-errors.js'
+import type { InputErrorCode, InputResult } from '../input-errors.js'
+import { memberText } from '../json-text.js'
+import { isJsonObject, parseJson } from '../json.js'
+import type { SchemaRegistry } from '../registry/schema-registry.js'
+import { callOutcomeAvro } from './call-outcome-schema.js'
+import type { CallOutcomeErrorCode } from './errors.js'
+import { CALL_RESULTS } from './journal-events.js'
+import type { CallOutcomeReported } from './journal-events.js'
+import { nameFault } from './names.js'
+
+interface OutcomeFault {
+  readonly code: InputErrorCode | CallOutcomeErrorCode
+  readonly message: string
+  readonly field?: string
+}
+
+/** What a record on the outcome topic is: an outcome at the platform `key`, or refused. */
+export type CallOutcomeDecoded =
+  | {
+      readonly kind: 'event'
+      readonly key: string
+      readonly event: { readonly type: 'CallOutcomeReported'; readonly data: CallOutcomeReported }
+    }
+  | ({ readonly kind: 'rejected' } & OutcomeFault)
+
+/**
+ * A call outcome, from the topic or over HTTP: platform and address stand in the data, the record key counts for nothing.
+ * `callId` is a text, or a whole number whose digits are all kept. A `cause` that is too long is cut. Without a registry Avro is
+ * refused with NO_SCHEMA_REGISTRY; with one the result may be a promise, which rejects only with REGISTRY_UNAVAILABLE.
+ * (address health, section 5)
+ */
+export function decodeCallOutcome(
+  record: EventRecord,
+  registry?: SchemaRegistry,
+): CallOutcomeDecoded | Promise<CallOutcomeDecoded> {
+  if (record.value === null) return { kind: 'rejected', code: 'NULL_VALUE', message: 'value is null' }
+  if (record.value.length === 0) return { kind: 'rejected', code: 'EMPTY_VALUE', message: 'value is empty' }
+  const decoded = decodeRecord(record)
+  if (!decoded.ok) return { kind: 'rejected', ...decoded.faults[0] }
+  const event = decoded.value
+  const { data, dataContentType } = event
+  if (data === null) return { kind: 'rejected', code: 'MISSING_DATA', message: 'the event has no data', field: 'data' }
+  if (dataContentType === 'application/avro' || (dataContentType === null && data[0] === 0)) {
+    const value =
+      registry === undefined
+        ? refuse('NO_SCHEMA_REGISTRY', 'the data is Avro, and no schema registry is set')
+        : registry.decode(data, callOutcomeAvro)
+    if (value instanceof Promise) return value.then((later) => outcome(event, record, later, null))
+    return outcome(event, record, value, null)
+  }
+  return outcome(event, record, parseJson(data), data)
+}
+
+/** `json`: the data's text, where it is JSON. */
+function outcome(
+  event: CloudEvent,
+  record: EventRecord,
+  body: InputResult<unknown>,
+  json: Buffer | null,
+): CallOutcomeDecoded {
+  if (!body.ok) return { kind: 'rejected', ...body.faults[0] }
+  const data = body.value
+  if (!isJsonObject(data)) {
+    return { kind: 'rejected', code: 'NOT_AN_OBJECT', message: 'the data is not a JSON object', field: 'data' }
+  }
+  const { platform, address, result, cause = null, attemptId = null } = data
+  const callId = callIdText(data['callId'], json)
+  const known = CALL_RESULTS.find((word) => word === result)
+  if (
+    !isName(platform) ||
+    !isName(address) ||
+    !isName(callId) ||
+    known === undefined ||
+    !(attemptId === null || isName(attemptId)) ||
+    !(cause === null || typeof cause === 'string')
+  ) {
+    return { kind: 'rejected', ...faultOf({ platform, address, callId, result, attemptId, cause }) }
+  }
+  const { eventTime, eventTimeSource } = eventTimeOf(event.time, record.timestamp)
+  return {
+    kind: 'event',
+    key: platform,
+    event: {
+      type: 'CallOutcomeReported',
+      data: {
+        platform,
+        address,
+        result: known,
+        cause: cause === null ? '' : cause.slice(0, CAUSE_LIMIT),
+        callId,
+        attemptId: attemptId ?? '',
+        eventTime,
+        eventTimeSource,
+        producer: event.source,
+        eventId: event.id,
+      },
+    },
+  }
+}
+
+const CAUSE_LIMIT = 255
+
+const WHOLE_NUMBER = /^-?\d+$/
+
+/** The call id as text; a number is read again from the JSON, where it has all its digits. Anything else as it is. */
+function callIdText(callId: unknown, json: Buffer | null): unknown {
+  if (typeof callId === 'bigint') return callId.toString()
+  if (typeof callId !== 'number' || json === null) return callId
+  const text = memberText(json, ['callId'])?.toString('latin1') ?? ''
+  return WHOLE_NUMBER.test(text) ? text : callId
+}
+
+function isName(value: unknown): value is string {
+  return typeof value === 'string' && nameFault(value) === null
+}
+
+/** The first member that is missing or wrong. */
+function faultOf(members: Readonly<Record<string, unknown>>): OutcomeFault {
+  for (const name of ['platform', 'address', 'result', 'callId']) {
+    if ((members[name] ?? null) !== null) continue
+    return { code: 'MISSING_OUTCOME_MEMBER', message: `the data has no ${name}`, field: name }
+  }
+  const invalid = (field: string, message: string): OutcomeFault => ({ code: 'INVALID_OUTCOME_MEMBER', message, field })
+  for (const name of ['platform', 'address', 'callId', 'attemptId']) {
+    const value = members[name]
+    if (value === null) continue
+    if (typeof value !== 'string') return invalid(name, `${name} is ${cut(value)}, not a text`)
+    const fault = nameFault(value)
+    if (fault !== null) return invalid(name, `${name} ${fault}`)
+  }
+  const { result, cause } = members
+  if (!CALL_RESULTS.some((word) => word === result)) {
+    return invalid('result', `result is ${cut(result)}, not exactly one of ${CALL_RESULTS.join(', ')}`)
+  }
+  return invalid('cause', `cause is ${cut(cause)}, not a text`)
+}
