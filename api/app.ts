@@ -12,6 +12,7 @@ import { publicError } from './http-status.js'
 import { parseJsonBody } from './json-body.js'
 import { registerInstances } from './instances/route.js'
 import type { InstanceRoutes } from './instances/route.js'
+import { registerExternalPlatforms } from './external-platforms/index.js'
 import { registerNcmp } from './ncmp/index.js'
 import { registerOps } from './ops/index.js'
 import { routeTable } from './route-table.js'
@@ -21,6 +22,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** Answered also while the service stops. */
     readonly servedWhileStopping?: true
+    /** Numbers in the body are read as their texts, so that no digit is lost. */
+    readonly numbersAsTexts?: true
   }
 }
 
@@ -112,7 +115,8 @@ export async function createApp(
   app.removeAllContentTypeParsers()
   app.addContentTypeParser(/^application\/(?:[\w.-]+\+)?json(?:;|$)/, { parseAs: 'buffer' }, (request, body, done) => {
     try {
-      done(null, parseJsonBody(body as Buffer, surface(request) === 'ncmp'))
+      const numbersAsTexts = request.routeOptions.config.numbersAsTexts === true || surface(request) === 'ncmp'
+      done(null, parseJsonBody(body as Buffer, numbersAsTexts))
     } catch (error) {
       done(error as Error)
     }
@@ -130,12 +134,13 @@ export async function createApp(
       info: {
         title: 'Pulsefold',
         description:
-          'Trust levels of cm handles: registration, queries and heartbeats as of ONAP CPS-NCMP, and operations.',
+          'Trust levels of cm handles: registration, queries and heartbeats as of ONAP CPS-NCMP; external platforms with the health of their addresses; and operations.',
         version: '1',
       },
     },
   })
   registerNcmp(app, api)
+  registerExternalPlatforms(app, api)
   await registerEvents(app, api)
   registerOps(app, api)
   if (instances !== undefined) await registerInstances(app, instances)

@@ -9,6 +9,7 @@ import type { JournalEvent } from '../topology/processor.js'
 import { TopologyTestDriver } from '../topology/test-driver.js'
 import { createServer } from './server.js'
 import type { ApiServer } from './server.js'
+import { alarmsTaken } from './test-effectors.js'
 
 /** The real topology in memory, on a clock that the test moves, with the HTTP surface over it. */
 export interface TestSystem {
@@ -35,7 +36,8 @@ export async function testSystem(
       return Promise.resolve({ type: 'DmiPluginChecked', data })
     },
   }
-  const driver = new TopologyTestDriver({ processors: processors({ settings, dmiHealthCheck, keepAliveEffectors: [] }) })
+  const parts = { settings, dmiHealthCheck, keepAliveEffectors: [], alertmanager: alarmsTaken, random: () => 0.5 }
+  const driver = new TopologyTestDriver({ processors: processors(parts) })
   await driver.start()
   let ids = 0
   const server = await createServer({

@@ -402,6 +402,35 @@ export const settingSpecs = {
     description:
       'Namespace in which pods of silent E2T instances are deleted, by the configuration of kubectl or the service account; empty: none is.',
   },
+  callOutcomeTopic: {
+    type: 'string',
+    default: 'sis-call-outcomes',
+    pattern: topicPattern,
+    maxLength: 200,
+    expected: 'a topic name',
+    description: 'Input topic of the outcomes of calls to external platforms.',
+  },
+  outcomeIdLimit: {
+    type: 'integer',
+    default: 10_000,
+    minimum: 1,
+    maximum: 1_000_000,
+    description:
+      'Calls remembered for each address and interval, to know a repeated outcome; 16 bytes each. Those beyond it are counted unchecked.',
+  },
+  alertmanagerUrl: {
+    ...httpAddress,
+    description: 'Alertmanager that is told of alarms by its v2 API; empty: none is.',
+  },
+  alertmanagerRepeatMs: {
+    type: 'integer',
+    unit: 'ms',
+    default: 60_000,
+    minimum: 1000,
+    maximum: dayMs,
+    description:
+      'How often Alertmanager is told again of an alarm that stands; four times that long it keeps one untold.',
+  },
 } as const satisfies Readonly<Record<string, SettingSpec>>
 
 export type SettingName = keyof typeof settingSpecs

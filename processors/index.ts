@@ -4,6 +4,7 @@ import { names } from '../topology/names.js'
 import type { Effector, Processor } from '../topology/processor.js'
 import { keepAliveTimes } from '../common/keep-alive-times.js'
 import { keepAlive } from './keep-alive/index.js'
+import { addressHealth } from './address-health/index.js'
 import { trustLevel } from './trust-level/index.js'
 
 /** What domains are made of besides settings: their ways to the outside. */
@@ -15,6 +16,10 @@ export interface ProcessorParts {
   readonly dmiHealthCheck: Effector
   /** Calls of the Routing Manager, and what is done to pods. */
   readonly keepAliveEffectors: readonly Effector[]
+  /** Carries out `alertmanager-post`. */
+  readonly alertmanager: Effector
+  /** 0 to 1, for answers that share load; no fold uses it. */
+  readonly random: () => number
 }
 
 /** The list of what runs: one line a domain. */
@@ -23,6 +28,8 @@ export const processors = ({
   registry,
   dmiHealthCheck,
   keepAliveEffectors,
+  alertmanager,
+  random,
 }: ProcessorParts): readonly Processor[] => [
   trustLevel({
     settings: {
@@ -52,5 +59,17 @@ export const processors = ({
     messagesTopic: settings.e2tMessagesTopic,
     ricId: settings.ricId,
     effectors: keepAliveEffectors,
+  }),
+  addressHealth({
+    settings: {
+      outcomeIdLimit: settings.outcomeIdLimit,
+      maxFutureSkewMs: settings.maxFutureSkewMs,
+      alertmanager: settings.alertmanagerUrl !== '',
+      alertmanagerRepeatMs: settings.alertmanagerRepeatMs,
+    },
+    callOutcomeTopic: settings.callOutcomeTopic,
+    ...(registry !== undefined && { registry }),
+    random,
+    effectors: [alertmanager],
   }),
 ]

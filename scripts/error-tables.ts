@@ -1,7 +1,9 @@
 import { apiErrors } from '../api/errors.js'
 import type { ErrorSpec, ErrorTable } from '../common/errors.js'
 import { settingsErrors } from '../common/settings.js'
+import { addressHealthErrors } from '../processors/address-health/errors.js'
 import { trustLevelErrors } from '../processors/trust-level/errors.js'
+import { callOutcomeErrors } from '../schemas/address-health/errors.js'
 import { inputErrors } from '../schemas/input-errors.js'
 import { e2tMessageErrors } from '../schemas/keep-alive/errors.js'
 import { registryErrors } from '../schemas/registry/errors.js'
@@ -16,6 +18,8 @@ import { simulationErrors } from './simulate/errors.js'
 /** All families of error codes, in the order of the documentation. A test holds that none is missing. */
 export const errorTables: readonly { readonly family: string; readonly where: string; readonly table: ErrorTable }[] = [
   { family: 'Input', where: 'dead letters, and faults in answers to `POST /events`', table: inputErrors },
+  { family: 'Call outcomes', where: 'dead letters, and faults in answers to `POST /events`', table: callOutcomeErrors },
+  { family: 'Address health', where: 'dead letters', table: addressHealthErrors },
   { family: 'Trust levels', where: 'dead letters', table: trustLevelErrors },
   {
     family: 'Messages of E2 terminations',

@@ -545,7 +545,9 @@ export class Application implements Streams, LocalStreams {
     const { processor, journalTopic, codec } = domain
     const { applicationId, instance, log, clock, stores, partitions, observer, stateCacheBytes, probe } = this.#options
     const { site = '' } = this.#options
-    const tasks = partitions * this.#options.processors.length
+    // Domains that keep all in memory anyway leave the cache to the others.
+    const caching = this.#options.processors.filter(({ tables }) => tables.some(({ resident }) => resident !== true))
+    const tasks = partitions * Math.max(1, caching.length)
     return {
       processor,
       partition,

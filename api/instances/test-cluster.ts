@@ -14,6 +14,7 @@ import type { EmbeddedLog } from '../../topology/log/embedded/embedded-log.js'
 import { silentObserver } from '../../topology/observer.js'
 import type { JournalEvent } from '../../topology/processor.js'
 import { createServer } from '../server.js'
+import { alarmsTaken } from '../test-effectors.js'
 import { httpPeerTransport } from './peer-transport.js'
 
 /** Several instances in this process, on one log in memory; they reach one another over loopback ports. */
@@ -66,7 +67,13 @@ export async function testCluster(
     const application = new Application({
       applicationId: 'test',
       instance: name,
-      processors: processors({ settings, dmiHealthCheck: allUp, keepAliveEffectors: [] }),
+      processors: processors({
+        settings,
+        dmiHealthCheck: allUp,
+        keepAliveEffectors: [],
+        alertmanager: alarmsTaken,
+        random: () => 0.5,
+      }),
       log,
       stores: memoryProvider(),
       clock,

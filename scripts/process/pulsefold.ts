@@ -11,9 +11,6 @@ import type { Settings } from '../../common/settings.js'
 import { httpPeerTransport } from '../../api/instances/peer-transport.js'
 import { createServer } from '../../api/server.js'
 import { processors } from '../../processors/index.js'
-import { keepAliveEffectors } from '../../processors/keep-alive/effects/index.js'
-import { dmiHealthCheck } from '../../processors/trust-level/effects/dmi-health-check.js'
-import { confluentRegistry } from '../../schemas/registry/confluent-registry.js'
 import { rocksDbProvider } from '../../state-stores/rocksdb/provider.js'
 import { Application } from '../../topology/application.js'
 import { ClusterStreams } from '../../topology/cluster/cluster-streams.js'
@@ -25,6 +22,7 @@ import { engineObserver } from './engine-observer.js'
 import type { Service } from './lifecycle.js'
 import { observeRequests } from './observe-requests.js'
 import { openLog } from './open-log.js'
+import { processorParts } from './processor-parts.js'
 
 /** The running service, with its parts for benchmarks and tests in the same process. */
 export interface Pulsefold extends Service {
@@ -67,19 +65,7 @@ export async function startPulsefold(
     const application = new Application({
       applicationId: settings.applicationId,
       instance: randomUUID(),
-      processors: processors({
-        settings,
-        ...(settings.schemaRegistryUrl !== '' && { registry: confluentRegistry(settings.schemaRegistryUrl, clock) }),
-        dmiHealthCheck: dmiHealthCheck({
-          clock,
-          healthPaths: settings.dmiHealthPaths,
-          deadlineMs: settings.dmiHealthDeadlineMs,
-          username: settings.dmiUsername,
-          password: settings.dmiPassword,
-          policy,
-        }),
-        keepAliveEffectors: keepAliveEffectors(settings, clock),
-      }),
+      processors: processors(processorParts(settings, clock, policy)),
       log,
       stores: rocksDbProvider({ directory: join(settings.dataDir, 'stores') }),
       clock,

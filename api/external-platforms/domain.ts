@@ -1,0 +1,2 @@
+/** The domain of these routes. */
+export const ADDRESS_HEALTH = 'address-health'
