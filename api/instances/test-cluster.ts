@@ -115,7 +115,10 @@ export async function testCluster(
     await application.start({ advertisedUrl: url, token })
     const instance: TestInstance = {
       ...{ url, token, application, streams, errors },
-      live: () => application.tasks.flatMap(({ state, partition }) => (state === 'LIVE' ? [partition] : [])),
+      live: () =>
+        application.tasks.flatMap(({ state, partition, processor }) =>
+          state === 'LIVE' && processor.name === DOMAIN ? [partition] : [],
+        ),
       request: (options) => server.app.inject(options),
       async cutOff() {
         server.app.server.close()

@@ -11,6 +11,7 @@ t.test('a running service goes by its settings', async (t) => {
   const system = await startSystem(t, {
     applicationId: 'site-a',
     heartbeatTopic: 'beats',
+    callOutcomeTopic: 'outcomes',
     restApiNcmpBasePath: '/base/north',
     restApiNcmpInventoryBasePath: '/base/south',
     dmiHealthIntervalMs: 400,
@@ -37,12 +38,13 @@ t.test('a running service goes by its settings', async (t) => {
     t.equal((await system.ask('/ncmp/v1/ch/dev-1')).status, 404)
   })
 
-  await t.test('applicationId, partitions, heartbeatTopic, trustLevelNotices', async (t) => {
+  await t.test('applicationId, partitions, heartbeatTopic, callOutcomeTopic, trustLevelNotices', async (t) => {
     const topics = await log.topics()
     const names = topics.map(({ name }) => name)
-    for (const wanted of ['beats', 'dead-letters', 'trust-level-changelog', 'trust-level-journal']) {
-      t.ok(names.includes(wanted === 'beats' ? wanted : `site-a-${wanted}`), wanted)
+    for (const wanted of ['dead-letters', 'trust-level-changelog', 'trust-level-journal', 'address-health-journal']) {
+      t.ok(names.includes(`site-a-${wanted}`), wanted)
     }
+    for (const wanted of ['beats', 'outcomes']) t.ok(names.includes(wanted), wanted)
     t.notOk(names.includes('ncmp-inventory-events'))
     for (const { name, partitions } of topics) if (name.includes('trust-level')) t.equal(partitions, 3, name)
     t.equal((await system.ask('/ops/trust-levels/transitions')).status, 404, 'without notices there is no feed')
