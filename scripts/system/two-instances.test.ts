@@ -1,0 +1,200 @@
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import type { Test } from 'tap'
+import type { Settings } from '../../common/settings.js'
+import { foreignClient } from '../../topology/log/kafka/foreign-client.js'
+import type { ForeignClient } from '../../topology/log/kafka/foreign-client.js'
+import { realBrokers } from '../../topology/log/kafka/real-brokers.js'
+import { heartbeat, onKafka, PLUGIN, temporaryFolder } from './fixtures.js'
+import { spawnPulsefold } from './real-process.js'
+import type { RealProcess } from './real-process.js'
+import { until } from './until.js'
+
+const brokers = realBrokers(t)
+const PARTITIONS = 6
+/** What a group needs to notice that a member is gone, and more on a busy machine. */
+const takeoverMs = 60_000
+
+interface Instance {
+  process: RealProcess
+  readonly folder: string
+}
+
+/** Instances of one application, on the real brokers. */
+class Instances {
+  readonly #t: Test
+  readonly #values: Partial<Settings>
+  readonly all: Instance[] = []
+  readonly client: ForeignClient
+
+  constructor(t: Test, values: Partial<Settings>, client: ForeignClient) {
+    this.#t = t
+    this.#values = values
+    this.client = client
+  }
+
+  get topic(): string {
+    return String(this.#values.heartbeatTopic)
+  }
+  get notices(): string {
+    return String(this.#values.trustLevelNoticeTopic)
+  }
+  get group(): string {
+    return String(this.#values.applicationId)
+  }
+
+  async add(): Promise<RealProcess> {
+    const instance = { folder: temporaryFolder(this.#t), process: undefined as unknown as RealProcess }
+    instance.process = this.#spawn(instance.folder)
+    this.all.push(instance)
+    await instance.process.ready
+    return instance.process
+  }
+
+  /** kill -9, and a new start on the same data, or on none. */
+  async killAndRestart(at: number, loseData: boolean): Promise<void> {
+    const instance = this.all[at] as Instance
+    instance.process.kill('SIGKILL')
+    await instance.process.ended
+    if (loseData) rmSync(join(instance.folder, 'data'), { recursive: true, force: true })
+    instance.process = this.#spawn(instance.folder)
+    await instance.process.ready
+  }
+
+  #spawn(folder: string): RealProcess {
+    return spawnPulsefold(this.#t, folder, { values: { ...this.#values, partitions: PARTITIONS } })
+  }
+}
+
+async function instances(t: Test, count: number, values: Partial<Settings> = {}): Promise<Instances> {
+  const client = await foreignClient(t, brokers)
+  const all = new Instances(t, { ...(await onKafka(t, brokers)), ...values }, client)
+  for (let i = 0; i < count; i++) await all.add()
+  return all
+}
+
+const ids = Array.from({ length: 60 }, (_, i) => `dev-${i}`)
+
+/** A round turns every device's level; those of one device go to one input partition, in order. */
+async function sendRound({ client, topic }: Instances, round: number): Promise<void> {
+  const level = round % 2 === 0 ? 'NONE' : 'COMPLETE'
+  const time = new Date(Date.now()).toISOString()
+  await Promise.all(
+    Array.from({ length: PARTITIONS }, (_, partition) =>
+      client.append(
+        { topic, partition },
+        ids
+          .filter((_, i) => i % PARTITIONS === partition)
+          .map((id) => heartbeat(id, level, { headers: { ce_time: time } })),
+      ),
+    ),
+  )
+}
+
+/** The group has read all that stands in the input. */
+async function isTakenIn({ client, topic, group }: Instances): Promise<boolean> {
+  const ends = await client.admin.fetchTopicOffsets(topic)
+  const [read] = await client.admin.fetchOffsets({ groupId: group, topics: [topic] })
+  return ends.every(({ partition, high }) => {
+    return read?.partitions.some((at) => at.partition === partition && at.offset === high)
+  })
+}
+
+async function areAnswered(process: RealProcess): Promise<boolean> {
+  const levels = await Promise.all(ids.map((id) => process.level(id)))
+  return levels.every((level) => typeof level === 'string')
+}
+
+/** False as well while partitions move. */
+async function allAre(process: RealProcess, level: 'NONE' | 'COMPLETE'): Promise<boolean> {
+  const conditions = [{ conditionName: 'cmHandleWithTrustLevel', conditionParameters: [{ trustLevel: level }] }]
+  const body = { cmHandleQueryParameters: conditions }
+  const { status, text } = await process.ask('/ncmp/v1/ch/id-searches', { body })
+  return status === 200 && (JSON.parse(text) as unknown[]).length === ids.length
+}
+
+/** What was told of each device, in order, as readers of committed records see it. */
+async function noticesOf(process: RealProcess, topic: string): Promise<Map<string, string[]>> {
+  const told = new Map<string, string[]>()
+  for (const { key, value } of await process.records(topic)) {
+    const change = /"newAttributeValue":"(\w+)"/.exec(value?.toString() ?? '')?.[1] ?? ''
+    const of = told.get(key ?? '')
+    if (of === undefined) told.set(key ?? '', [change])
+    else of.push(change)
+  }
+  return told
+}
+
+if (brokers.length > 0) {
+  t.test('two instances answer alike, whichever is asked', async (t) => {
+    const two = await instances(t, 2)
+    const [a, b] = two.all.map(({ process }) => process) as [RealProcess, RealProcess]
+    await a.register(PLUGIN, ids)
+    await sendRound(two, 0)
+    for (const process of [a, b]) {
+      await until('all are NONE', () => allAre(process, 'NONE'))
+      for (const id of ids) t.ok(await process.levelIs(id, 'NONE'))
+    }
+    t.same((await two.client.members(two.group)).length, 2)
+  })
+
+  const kills = Number(process.env['PULSEFOLD_TEST_KILLS'] ?? 3)
+  for (const loseData of [false, true]) {
+    t.test(
+      `RS-12 kill -9 of either instance under load, ${kills} times${loseData ? ', its data lost' : ''}: totals are exact, each notice is told once`,
+      { timeout: 120_000 + kills * 60_000 },
+      async (t) => {
+        const two = await instances(t, 2)
+        await (two.all[0] as Instance).process.register(PLUGIN, ids)
+        let round = 0
+        const done = new AbortController()
+        const load = (async () => {
+          while (!done.signal.aborted || round % 2 === 1) await sendRound(two, round++)
+        })()
+        for (let kill = 0; kill < kills; kill++) {
+          const before = round
+          await until('some load', () => round > before + 20)
+          const killedAt = performance.now()
+          const [other] = two.all.filter((_, i) => i !== kill % 2)
+          const restarted = two.killAndRestart(kill % 2, loseData)
+          await until('every key is answered', () => areAnswered((other as Instance).process), takeoverMs)
+          t.comment(`every key answered ${Math.round(performance.now() - killedAt)} ms after kill ${kill + 1}`)
+          await restarted
+        }
+        done.abort()
+        await load
+        const [a, b] = two.all.map(({ process }) => process) as [RealProcess, RealProcess]
+        await until('all is taken in', () => isTakenIn(two), takeoverMs * 2)
+        await until('all are COMPLETE', () => allAre(a, 'COMPLETE'), takeoverMs)
+        t.comment(`${round} rounds of ${ids.length} devices`)
+        const told = await until('all is told', async () => {
+          const found = await noticesOf(a, two.notices)
+          return [...found.values()].every(({ length }) => length >= round) && found
+        })
+        const expected = Array.from({ length: round }, (_, i) => (i % 2 === 0 ? 'NONE' : 'COMPLETE')).join()
+        t.same([...told.keys()].sort(), [...ids].sort())
+        for (const [id, changes] of told) t.ok(changes.join() === expected, `${id}: each once, in order`)
+        for (const process of [a, b]) {
+          t.same(await process.searchLevel('NONE'), [])
+          t.equal((await process.search()).length, ids.length)
+        }
+      },
+    )
+  }
+
+  t.test('SIGTERM hands the partitions over at once, and ends with 0', async (t) => {
+    const two = await instances(t, 2, { kafkaSessionTimeoutMs: 60_000 })
+    const [a, b] = two.all.map(({ process }) => process) as [RealProcess, RealProcess]
+    await a.register(PLUGIN, ids)
+    await sendRound(two, 0)
+    await until('all are NONE', () => allAre(b, 'NONE'))
+    a.kill('SIGTERM')
+    const { code } = await a.ended
+    t.equal(code, 0)
+    await until('the other has all, long before the session would end', () => allAre(b, 'NONE'), 30_000)
+    t.equal((await two.client.members(two.group)).length, 1)
+    await sendRound(two, 1)
+    await until('it goes on', () => allAre(b, 'COMPLETE'))
+  })
+}
