@@ -1,5 +1,6 @@
 import t from 'tap'
 import type { InjectOptions, LightMyRequestResponse } from 'fastify'
+import { partitionOf } from '../../topology/partitioner.js'
 import { testCluster, turn, untilLive } from './test-cluster.js'
 import type { TestInstance } from './test-cluster.js'
 
@@ -135,8 +136,8 @@ t.test('HT-08 pages at different instances, while states change and partitions m
   t.same(missing, [], 'none missing')
 })
 
-t.test('an instance that is cut off costs its partitions only, and a bounded time', async (t) => {
-  const cluster = await testCluster(t, 4)
+t.test('an instance that is cut off: without standbys its partitions have no answer, others have', async (t) => {
+  const cluster = await testCluster(t, 4, 0)
   const [a, b] = [await cluster.start(), await cluster.start()]
   await untilLive(4, a, b)
   const ids = idsOf(40)
@@ -151,4 +152,31 @@ t.test('an instance that is cut off costs its partitions only, and a bounded tim
   const search = await a.request({ method: 'POST', url: '/ncmp/v1/ch/id-searches', payload: {} })
   t.equal(search.statusCode, 503, 'no list that is not whole')
   t.match(a.errors, [{ code: /PEER_UNREACHABLE|PEER_BROKEN_OFF/ }])
+})
+
+t.test('an instance that is cut off: its standbys answer, and say how old that is', async (t) => {
+  const cluster = await testCluster(t, 4)
+  const [a, b] = [await cluster.start(), await cluster.start()]
+  await untilLive(4, a, b)
+  const ids = idsOf(40)
+  await register(a, ids)
+  const [position, isWarm] = [await report(a, ids, 'NONE'), { 'x-pulsefold-max-staleness-ms': '600000' }]
+  await b.cutOff()
+  const search: InjectOptions = { method: 'POST', url: '/ncmp/v1/ch/id-searches', payload: {} }
+  const whole = await patiently(() => a, { ...search, headers: { ...isWarm, 'x-pulsefold-min-position': position } })
+  t.match([whole.statusCode, whole.headers['x-pulsefold-role']], [200, 'standby'])
+  t.same(whole.json<string[]>().sort(), [...ids].sort())
+  const roles = new Set<unknown>()
+  for (const id of ids) {
+    const { statusCode, headers, body } = await a.request(`/ncmp/v1/ch/${id}/state`)
+    roles.add(headers['x-pulsefold-role'])
+    t.equal(statusCode, 200, body)
+    t.match(headers['x-pulsefold-staleness-ms'], /^\d+$/)
+  }
+  t.same([...roles].sort(), ['active', 'standby'])
+  const unknown = Array.from({ length: 100 }, (_, i) => `unknown-${i}`)
+  const [ofB = ''] = unknown.filter((id) => b.live().includes(partitionOf(id, 4)))
+  const [ofA = ''] = unknown.filter((id) => a.live().includes(partitionOf(id, 4)))
+  t.equal((await a.request(`/ncmp/v1/ch/${ofB}`)).statusCode, 503, 'a standby cannot know')
+  t.equal((await a.request(`/ncmp/v1/ch/${ofA}`)).statusCode, NOTHING_FOUND)
 })

@@ -32,7 +32,7 @@ export interface TestInstance {
   readonly streams: ClusterStreams
   /** What calls to other instances have come to nothing. */
   readonly errors: readonly PeerError[]
-  /** Partitions whose live tasks are here. */
+  /** Partitions of trust levels whose live tasks are here. */
   readonly live: () => readonly number[]
   request(options: InjectOptions | string): Promise<LightMyRequestResponse>
   /** Takes no more connections, and ends those there are. */
@@ -48,6 +48,7 @@ let instances = 0
 export async function testCluster(
   t: { teardown(close: () => Promise<void>): void },
   partitions = 4,
+  standbyReplicas = 1,
 ): Promise<TestCluster> {
   const clock = systemClock
   const log = await openEmbeddedLogAt(memoryProvider(), 'log', {
@@ -83,6 +84,7 @@ export async function testCluster(
       journalRetentionMs: 7 * 24 * 3_600_000,
       stateCacheBytes: 4 * 1024 * 1024,
       createInputTopics: true,
+      standbyReplicas,
       observer: silentObserver,
       onFatal: (error) => {
         throw error
