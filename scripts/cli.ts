@@ -11,6 +11,7 @@ import { registerStart } from './commands/start.js'
 import { registerState } from './commands/state.js'
 import { registerTopology } from './commands/topology.js'
 import { registerVerify } from './commands/verify.js'
+import { registerWhatIf } from './commands/what-if.js'
 import { describeExitCodes, exitCodeOf, exitCodes, explain } from './process/exit-codes.js'
 import { startPulsefold } from './process/pulsefold.js'
 import { registerSimulate } from './simulate/command.js'
@@ -30,6 +31,7 @@ registerExplain(program)
 registerSources(program)
 registerVerify(program)
 registerDiff(program)
+registerWhatIf(program)
 registerSimulate(program)
 
 // Whoever read the output may have left (`| head`).

@@ -47,7 +47,7 @@ export async function journalsOf(audit: Audit, scope: AuditScope = {}): Promise<
   throw new AuditError('AUDIT_NOTHING_TO_READ', `none of the journals is there: ${sought}`)
 }
 
-export type FoldObservers = Pick<JournalFoldOptions, 'onFolded' | 'onProgress' | 'rewrite'>
+export type FoldObservers = Pick<JournalFoldOptions, 'onFolded' | 'onProgress' | 'rewrite' | 'segmentEntries'>
 
 /**
  * Folds a journal from its nearest snapshot before `from` (default: its start) and hands the fold to `work`, which says how

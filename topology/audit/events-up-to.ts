@@ -25,10 +25,11 @@ export function eventsUpTo(
   processor: Processor,
   moment: number,
   from?: Pick<FoldState, 'time' | 'settings'>,
-): (record: DecodedRecord) => FoldableRecord {
+): (record: DecodedRecord) => [FoldableRecord] {
   const timeOf = entryTimes(processor, from)
-  return (record) => ({
-    ...record,
-    entries: record.entries.map((entry) => (timeOf(entry, record.timestamp) <= moment ? entry : undefined)),
-  })
+  return (record) => {
+    const { entries, timestamp } = record
+    const kept = entries.map((entry) => (timeOf(entry, timestamp) <= moment ? entry : undefined))
+    return [{ ...record, entries: kept }]
+  }
 }

@@ -23,8 +23,13 @@ export interface JournalFoldOptions {
   readonly store: KeyValueStore
   /** Where to begin; default: an empty state at the journal's start. */
   readonly snapshot?: Snapshot | undefined
-  /** The records to fold in place of those read: others are left out, or stand for them. */
-  readonly rewrite?: ((record: DecodedRecord) => FoldableRecord) | undefined
+  /**
+   * The records to fold in place of one that was read. With `segmentEntries` 1 all before are folded when it is asked for
+   * the next.
+   */
+  readonly rewrite?: ((record: DecodedRecord) => Iterable<FoldableRecord>) | undefined
+  /** Entries folded together; default 1000. */
+  readonly segmentEntries?: number | undefined
   /** What each entry did, and why. */
   readonly onFolded?: ((folded: Folded) => void) | undefined
   /** After each batch read. */
@@ -105,11 +110,12 @@ export class JournalFold {
 
   /** Folds all records before `to`; rows and digest then stand for it. Never goes back. */
   async foldTo(to: number): Promise<void> {
+    const { segmentEntries = SEGMENT_ENTRIES } = this.#options
     while (this.#offset < to) {
       const records = await this.#next(to)
       const { rewrite } = this.#options
       const wanted = rewrite === undefined ? records : rewritten(records, rewrite)
-      for (const { items } of segmentsOf(this.folder, wanted, SEGMENT_ENTRIES)) {
+      for (const { items } of segmentsOf(this.folder, wanted, segmentEntries)) {
         await foldSegment(this.rows, this.folder, items)
         this.#entries += items.length
         if (this.rows.dirtyRows >= MAX_DIRTY_ROWS) await this.#write()
@@ -168,7 +174,7 @@ export class JournalFold {
 
 function* rewritten(
   records: Iterable<DecodedRecord>,
-  rewrite: (record: DecodedRecord) => FoldableRecord,
+  rewrite: (record: DecodedRecord) => Iterable<FoldableRecord>,
 ): Generator<FoldableRecord> {
-  for (const record of records) yield rewrite(record)
+  for (const record of records) yield* rewrite(record)
 }

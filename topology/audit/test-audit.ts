@@ -1,6 +1,7 @@
 import type { Test } from 'tap'
 import { memoryProvider } from '../../state-stores/memory/provider.js'
 import { countingProcessor } from '../counting-processor.js'
+import type { Processor } from '../processor.js'
 import { TopologyTestDriver } from '../test-driver.js'
 import type { TestDriverOptions } from '../test-driver.js'
 import type { Audit } from './audit.js'
@@ -20,7 +21,7 @@ export async function auditedDriver(t: Test, options: Partial<TestDriverOptions>
   t.teardown(() => driver.stop())
   return {
     driver,
-    audit: auditOf(driver),
+    audit: auditOf(driver, { reader: driver.log }, options.processors),
     send: (...values) =>
       driver.pipe(
         'count-me',
@@ -30,13 +31,12 @@ export async function auditedDriver(t: Test, options: Partial<TestDriverOptions>
 }
 
 /** An audit of what the driver's log holds, or of another source of the same journals. */
-export function auditOf(driver: TopologyTestDriver, source: JournalSource = { reader: driver.log }): Audit {
+export function auditOf(
+  driver: TopologyTestDriver,
+  source: JournalSource = { reader: driver.log },
+  processors: readonly Processor[] = [countingProcessor],
+): Audit {
   const stores = memoryProvider()
   let opened = 0
-  return {
-    source,
-    applicationId: 'test',
-    processors: [countingProcessor],
-    openStore: () => stores.open(`store-${++opened}`),
-  }
+  return { source, applicationId: 'test', processors, openStore: () => stores.open(`store-${++opened}`) }
 }

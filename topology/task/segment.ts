@@ -25,15 +25,18 @@ export interface FoldableRecord {
   readonly timestamp: number
   /** Undefined: left out by an audit; the others keep their places. */
   readonly entries: readonly (JournalEntry | undefined)[]
+  /** Index of the first entry; default 0. */
+  readonly firstIndex?: number
 }
 
 /** Cuts records into segments of about `size` entries; an entry that needs a scan is a segment of its own. */
 export function* segmentsOf(folder: Folder, records: Iterable<FoldableRecord>, size: number): Generator<Segment> {
   let items: FoldItem[] = []
   let next: number | undefined
-  for (const { offset, timestamp, entries } of records) {
-    for (const [index, entry] of entries.entries()) {
+  for (const { offset, timestamp, entries, firstIndex = 0 } of records) {
+    for (const [place, entry] of entries.entries()) {
       if (entry === undefined) continue
+      const index = firstIndex + place
       const reads = folder.reads(entry)
       if (items.length > 0 && (reads.scan !== undefined || items.length >= size)) {
         yield { items }

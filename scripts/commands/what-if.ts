@@ -1,0 +1,92 @@
+import { InvalidArgumentError } from 'commander'
+import type { Command } from 'commander'
+import { parseTime } from '../../topology/audit/moment-text.js'
+import type { TransitionDifference, TransitionTotals } from '../../topology/audit/transitions.js'
+import { whatIf } from '../../topology/audit/what-if.js'
+import type { WhatIf } from '../../topology/audit/what-if.js'
+import { auditCommand, runAudit } from '../audit/audit-command.js'
+import type { AuditFlags } from '../audit/audit-command.js'
+import { momentOf } from '../audit/moment-flags.js'
+import type { MomentFlags } from '../audit/moment-flags.js'
+import { gapLines, timeText } from '../audit/texts.js'
+
+interface Flags extends AuditFlags, Pick<MomentFlags, 'toTime'> {
+  readonly set: Readonly<Record<string, unknown>>
+  readonly fromTime?: number
+}
+
+const MAX_LINES = 50
+
+/** Adds `what-if`. */
+export function registerWhatIf(program: Command): void {
+  auditCommand(
+    program,
+    'what-if',
+    'what other settings would have made of the same journals: outputs and effects that differ',
+  )
+    .requiredOption('--set <name=value>', 'a setting that folds read; may be given again', addSetting, {})
+    .option('--from-time <time>', 'compare from here on', parseTime)
+    .option('--to-time <time>', 'fold what the log had stamped by then', parseTime)
+    .action(async (flags: Flags, command: Command) => {
+      const { set, fromTime, domain: domains } = flags
+      await runAudit(
+        flags,
+        command.args,
+        (audit, onProgress) =>
+          whatIf(audit, {
+            set,
+            domains,
+            onProgress,
+            until: momentOf(flags),
+            ...(fromTime !== undefined && { from: fromTime }),
+          }),
+        lines,
+      )
+    })
+}
+
+function addSetting(text: string, set: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  const [, name, value = ''] = /^([A-Za-z]\w*)=(.*)$/s.exec(text) ?? []
+  if (name === undefined) throw new InvalidArgumentError('Not name=value.')
+  return { ...set, [name]: jsonOrText(value) }
+}
+
+function jsonOrText(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}
+
+function lines({ settings, totals, differences, limits, gaps }: WhatIf): readonly string[] {
+  const { timersAdded, requestsUnanswered, sentBefore, sentAfter } = limits
+  return [
+    ...Object.entries(settings).map(
+      ([name, { before, after }]) => `${name}: ${JSON.stringify(before)} → ${JSON.stringify(after)}`,
+    ),
+    '',
+    ...totals.map(totalLine),
+    '',
+    ...differences.slice(0, MAX_LINES).map(differenceLine),
+    ...(differences.length > MAX_LINES ? [`and ${differences.length - MAX_LINES} more: --json`] : []),
+    '',
+    `${timersAdded} timers fired that are not in the journals.`,
+    ...(requestsUnanswered === 0 ? [] : [`${requestsUnanswered} effects got no result: the journals have none.`]),
+    ...(sentBefore === sentAfter
+      ? []
+      : [`Folds would have sent ${sentAfter} events to journals, not ${sentBefore}: those recorded were folded.`]),
+    ...gapLines(gaps),
+  ]
+}
+
+function totalLine({ channel, value, before, after, earlier, later, meanShiftMs }: TransitionTotals): string {
+  const moved =
+    earlier + later === 0 ? '' : `; ${earlier} earlier, ${later} later, by ${Math.round(meanShiftMs)} ms on average`
+  return `${channel}  ${before} → ${after}${moved}  ${value}`
+}
+
+function differenceLine({ channel, key, value, before, after }: TransitionDifference): string {
+  const time = (ms: number | null): string => (ms === null ? 'not made' : timeText(ms))
+  return `${key}  ${time(before)} → ${time(after)}  ${channel} ${value}`
+}
