@@ -143,7 +143,11 @@ export async function testStreams(processors: readonly Processor[] = [standIn], 
       streams.restarts.push({ ...source, ...act })
       return Promise.resolve(streams.restartResult)
     },
-    readiness: () => ({ ready: streams.ready, reasons: streams.ready ? [] : ['task trust-level/1 is restoring'] }),
+    readiness: () => ({
+      ready: streams.ready,
+      reasons: streams.ready ? [] : ['task trust-level/1 is restoring'],
+      restoring: [],
+    }),
   }
   return streams
 }

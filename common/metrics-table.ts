@@ -139,6 +139,24 @@ export const metricSpecs = {
     labels: task,
     help: 'Changelog records still to be read by a restore; 0 when none is running.',
   },
+  pulsefold_restore_remaining_seconds: {
+    type: 'gauge',
+    unit: 'seconds',
+    labels: task,
+    help: 'Time that a restore will still take at its pace; absent when none is running.',
+  },
+  pulsefold_standby_lag_records: {
+    type: 'gauge',
+    unit: 'records',
+    labels: task,
+    help: 'Changelog records that a standby here has not applied yet.',
+  },
+  pulsefold_standby_staleness_seconds: {
+    type: 'gauge',
+    unit: 'seconds',
+    labels: task,
+    help: "Time since a standby here was known to hold all that the owner's journal held.",
+  },
   pulsefold_http_requests_total: {
     type: 'counter',
     unit: 'requests',

@@ -61,6 +61,7 @@ t.test('not ready before inputs are read up to where they ended at the start', a
   t.same(again.application.readiness(), {
     ready: false,
     reasons: ['input count-me/2 is not yet read up to offset 1, where it ended at the start'],
+    restoring: [],
   })
   release()
   await again.settle()

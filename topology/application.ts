@@ -10,6 +10,7 @@ import { blockCodec } from './journal/block-codec.js'
 import type { BlockCodec } from './journal/block-codec.js'
 import { journalWriter } from './journal/journal-writer.js'
 import type { JournalWriter } from './journal/journal-writer.js'
+import { Claims } from './cluster/claims.js'
 import { GroupDirectory } from './cluster/directory.js'
 import type { Directory } from './cluster/directory.js'
 import { encodeMemberData } from './cluster/member-data.js'
@@ -18,7 +19,6 @@ import { StandbySet } from './cluster/standby-set.js'
 import type { LocalCommandResult } from './cluster/instance-call.js'
 import type { LocalStreams } from './cluster/local-streams.js'
 import type { HeldStore } from './cluster/member-data.js'
-import { partitionName } from './log/balanced-placement.js'
 import { LogError } from './log/errors.js'
 import { LogWrites } from './log-writes.js'
 import type { GroupMember, Log, MemberView, Placement, RecordBatch, TopicPartition, TopicSpec } from './log/log.js'
@@ -29,6 +29,7 @@ import { pendingCommands } from './pending-commands.js'
 import type { PendingCommands } from './pending-commands.js'
 import type { EventPosition, InputRecord, JournalEvent, Processor, Query } from './processor.js'
 import { answerQuery } from './queries.js'
+import { readinessOf } from './readiness.js'
 import type {
   CommandOptions,
   CommandResult,
@@ -107,11 +108,11 @@ export class Application implements Streams, LocalStreams {
   readonly #directory = new GroupDirectory((topic) => this.#journals.get(topic)?.processor.name)
   readonly #outputPartitions = new Map<string, number>()
   readonly #placement: Placement
+  readonly #claims: Claims
   #describe = (): Buffer => Buffer.alloc(0)
-  /** The partitions claimed last, and who was there. */
-  #lastClaim = ''
   #member: GroupMember | undefined
-  #hasAssignment = false
+  #hasJoined = false
+  #hasCaughtUp = false
   #isStopping = false
   readonly #stopping = new AbortController()
   /** Journal partitions known to have had an owner. */
@@ -125,6 +126,12 @@ export class Application implements Streams, LocalStreams {
     this.#placement = clusterPlacement({
       standbyReplicas: options.standbyReplicas ?? 1,
       isJournal: (topic) => this.#journals.has(topic),
+    })
+    this.#claims = new Claims({
+      member: () => this.#member,
+      placement: this.#placement,
+      describe: () => this.#describe(),
+      partitionsOf: () => this.#partitionsOf(),
     })
     this.#commands = pendingCommands(clock)
     this.#sources = new Sources({
@@ -215,7 +222,7 @@ export class Application implements Streams, LocalStreams {
     this.#describe = () => encodeMemberData({ url, token, stores: this.#heldStores() })
     this.#member = await log.join({
       group: applicationId,
-      topics: this.#topics(),
+      topics: [...this.#partitionsOf().keys()],
       describe: this.#describe,
       placement: this.#placement,
       listener: {
@@ -382,28 +389,17 @@ export class Application implements Streams, LocalStreams {
   }
 
   readiness(): Readiness {
-    const reasons: string[] = []
-    if (this.#isStopping) reasons.push('the service is stopping')
-    if (!this.#hasAssignment) reasons.push('no partitions are assigned yet')
-    else if (this.#member?.isCurrent !== true) reasons.push('the group has not heard of this instance for a session')
-    if (this.#writes.trouble !== '') reasons.push(`the log refuses what is written: ${this.#writes.trouble}`)
-    else if (this.#member?.isCurrent === false)
-      reasons.push('the brokers have not answered within the session time-out')
-    for (const { processor, tasks } of this.#domains.values()) {
-      const notLive = tasks.all.filter((task) => task.state !== 'LIVE')
-      for (const task of notLive.filter((candidate) => candidate.trouble !== '')) {
-        reasons.push(`task ${processor.name}/${task.partition}: ${task.trouble}`)
-      }
-      const starting = notLive.filter((task) => task.trouble === '')
-      if (starting.length > 0)
-        reasons.push(`${processor.name}: ${starting.length} of ${tasks.all.length} tasks are not live yet`)
-      for (const task of tasks.all) {
-        if (task.state === 'LIVE' && task.trouble !== '')
-          reasons.push(`task ${processor.name}/${task.partition}: ${task.trouble}`)
-      }
-    }
-    reasons.push(...this.#sources.reasons())
-    return { ready: reasons.length === 0, reasons: reasons.slice(0, 20) }
+    this.#hasCaughtUp ||= this.#hasJoined && !this.standbys.some(({ state }) => state === 'RESTORING')
+    return readinessOf({
+      isStopping: this.#isStopping,
+      hasJoined: this.#hasJoined,
+      isCurrent: this.#member?.isCurrent === true,
+      writeTrouble: this.#writes.trouble,
+      tasks: this.tasks,
+      standbys: this.standbys,
+      hasCaughtUp: this.#hasCaughtUp,
+      sourceReasons: this.#sources.reasons(),
+    })
   }
 
   #heldStores(): HeldStore[] {
@@ -413,8 +409,12 @@ export class Application implements Streams, LocalStreams {
     ]
   }
 
-  #topics(): string[] {
-    return [...this.#sources.topics, ...this.#journals.keys()]
+  #partitionsOf(): ReadonlyMap<string, number> {
+    const { partitions } = this.#options
+    return new Map([
+      ...this.#sources.topics.map((topic) => [topic, this.#sources.partitionCount(topic)] as const),
+      ...[...this.#journals.keys()].map((topic) => [topic, partitions] as const),
+    ])
   }
 
   /** What is not owned any more is closed by now, and what is to be owned is opened after this. */
@@ -423,36 +423,15 @@ export class Application implements Streams, LocalStreams {
     const own = members.find(({ isSelf }) => isSelf)
     // Forgotten by the group: the copies are as good as before.
     if (own === undefined || this.#isStopping) return
+    this.#hasJoined = true
     for (const { journalTopic, standbys } of this.#domains.values()) {
       standbys.assign(own.standby.flatMap(({ topic, partition }) => (topic === journalTopic ? [partition] : [])))
     }
-    this.#claimWhatIsWarm()
+    this.#standbysMoved()
   }
 
-  /** Joins the group again when what the standbys have caught up with by now would come here. */
-  #claimWhatIsWarm(): void {
-    const members = this.#member?.members() ?? []
-    const own = members.find(({ isSelf }) => isSelf)
-    if (own === undefined || this.standbys.some(({ state }) => state === 'RESTORING')) return
-    const topics = this.#topics()
-    const { partitions } = this.#options
-    const partitionsOf = new Map(
-      topics.map((topic) => [topic, this.#journals.has(topic) ? partitions : this.#sources.partitionCount(topic)]),
-    )
-    const held = members.reduce((sum, { active }) => sum + active.length, 0)
-    // Something is being handed over: there will be a rebalance.
-    if (held < [...partitionsOf.values()].reduce((sum, count) => sum + count, 0)) return
-    const candidates = members.map(({ id, data, active, isSelf }) => ({
-      ...{ id, topics, owned: active },
-      data: isSelf ? this.#describe() : data,
-    }))
-    const placed = this.#placement(candidates, partitionsOf).get(own.id)?.active ?? []
-    const names = new Set(own.active.map(partitionName))
-    const claim = placed.map(partitionName).filter((name) => !names.has(name))
-    const claimant = [...claim, ...members.map(({ id }) => id)].join()
-    // One that the group has not granted is not made again.
-    if (claim.length > 0 && claimant !== this.#lastClaim) this.#member?.rejoin()
-    this.#lastClaim = claim.length > 0 ? claimant : ''
+  #standbysMoved(): void {
+    if (!this.standbys.some(({ state }) => state === 'RESTORING')) this.#claims.consider()
   }
 
   /** Topics that may be others' as well: what is there is taken as it is. Answers their partitions. */
@@ -491,7 +470,6 @@ export class Application implements Streams, LocalStreams {
     )
     const failed = opened.find((result) => result.status === 'rejected')
     if (failed !== undefined) throw failed.reason
-    this.#hasAssignment = true
     return opened.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []))
   }
 
@@ -536,7 +514,7 @@ export class Application implements Streams, LocalStreams {
       ...environment,
       onStandbyState: (state, reason) => {
         observer.onStandbyState(name, partition, state, reason)
-        if (state !== 'RESTORING') this.#claimWhatIsWarm()
+        this.#standbysMoved()
       },
     }
   }

@@ -1,8 +1,8 @@
 import type { Act } from './ingest/sources/register.js'
 import type { RestartResult, SourceView } from './ingest/sources/sources.js'
 import type { Log, TopicPartition } from './log/log.js'
-
 import type { EventPosition, JournalEvent, Original, Processor, Query } from './processor.js'
+import type { RestoreStatus } from './task/restore-meter.js'
 
 export type { RestartResult, SourceView } from './ingest/sources/sources.js'
 
@@ -73,6 +73,14 @@ export interface Readiness {
   readonly ready: boolean
   /** In words, empty when ready. */
   readonly reasons: readonly string[]
+  /** Tasks and standbys that do not have their state yet. */
+  readonly restoring: readonly TaskRestore[]
+}
+
+export interface TaskRestore extends RestoreStatus {
+  readonly domain: string
+  readonly partition: number
+  readonly role: Provenance['role']
 }
 
 /** The running topology as the HTTP layer and the commands see it; the same embedded, on Kafka and over instances. */

@@ -4,7 +4,26 @@ import type { Readiness } from '../../topology/streams.js'
 
 const readinessSchema = {
   type: 'object',
-  properties: { ready: { type: 'boolean' }, reasons: { type: 'array', items: { type: 'string' } } },
+  properties: {
+    ready: { type: 'boolean' },
+    reasons: { type: 'array', items: { type: 'string' } },
+    restoring: {
+      type: 'array',
+      items: {
+        type: 'object',
+        properties: {
+          domain: { type: 'string' },
+          partition: { type: 'integer' },
+          role: { type: 'string', enum: ['active', 'standby'] },
+          phase: { type: 'string', enum: ['changelog', 'journal'] },
+          doneRecords: { type: 'integer' },
+          totalRecords: { type: 'integer' },
+          recordsPerSecond: { type: 'integer', nullable: true },
+          remainingMs: { type: 'integer', nullable: true },
+        },
+      },
+    },
+  },
 }
 const statusSchema = { type: 'object', properties: { status: { type: 'string', enum: ['UP', 'OUT_OF_SERVICE'] } } }
 const served = { servedWhileStopping: true } as const
@@ -39,8 +58,8 @@ export function registerHealth(app: FastifyInstance, api: Api): void {
       },
     },
     (_request, reply) => {
-      const { ready, reasons } = readiness()
-      return reply.status(ready ? 200 : 503).send({ ready, reasons })
+      const { ready, reasons, restoring } = readiness()
+      return reply.status(ready ? 200 : 503).send({ ready, reasons, restoring })
     },
   )
 
@@ -71,4 +90,4 @@ export function registerHealth(app: FastifyInstance, api: Api): void {
   actuator('/actuator/health/liveness', 'Liveness as Spring Boot tells it', () => true, {})
 }
 
-const stoppingReadiness: Readiness = { ready: false, reasons: ['the service is stopping'] }
+const stoppingReadiness: Readiness = { ready: false, reasons: ['the service is stopping'], restoring: [] }

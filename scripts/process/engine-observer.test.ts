@@ -1,12 +1,16 @@
 import t from 'tap'
 import { silentLogger } from '../../common/logger.js'
+import type { Clock } from '../../common/clock.js'
 import { manualClock } from '../../common/manual-clock.js'
 import type { Logger } from '../../common/logger.js'
 import { createMetrics } from '../../common/metrics.js'
 import { engineObserver } from './engine-observer.js'
 
 /** What the calls leave in metrics and log. */
-async function observed(call: (observer: ReturnType<typeof engineObserver>) => void, clock = manualClock()) {
+async function observed(
+  call: (observer: ReturnType<typeof engineObserver>) => void,
+  clock: Pick<Clock, 'monotonic'> = manualClock(),
+) {
   const metrics = createMetrics({ processMetrics: false })
   const lines: string[] = []
   const note = (level: string) => (fields: object, message?: string) => {
@@ -44,18 +48,6 @@ const cases = [
       'pulsefold_commits_total{domain="d",partition="0"} 1',
       'pulsefold_commit_rows_total{domain="d",partition="0"} 12',
       'pulsefold_commit_duration_seconds_sum{domain="d"} 0.003',
-    ],
-  },
-  {
-    name: 'a restore, and another one after it',
-    call: (o: ReturnType<typeof engineObserver>) => {
-      o.onRestore('d', 0, { restoredRecords: 10, offset: 10, endOffset: 30 })
-      o.onRestore('d', 0, { restoredRecords: 30, offset: 30, endOffset: 30 })
-      o.onRestore('d', 0, { restoredRecords: 4, offset: 4, endOffset: 30 })
-    },
-    series: [
-      'pulsefold_restored_records_total{domain="d",partition="0"} 34',
-      'pulsefold_restore_lag_records{domain="d",partition="0"} 26',
     ],
   },
   {
@@ -145,4 +137,34 @@ t.test('what goes on failing in one place is counted each time, and told every t
       ['append to journal/1', '49'],
     ],
   )
+})
+
+t.test('a restore, and another one after it', async (t) => {
+  const { text } = await observed((observer) => {
+    for (const [restoredRecords, endOffset] of [
+      [10, 30],
+      [30, 30],
+      [4, 30],
+    ] as const) {
+      observer.onRestore('d', 0, { restoredRecords, startOffset: 0, offset: restoredRecords, endOffset })
+    }
+  })
+  t.match(text, 'pulsefold_restored_records_total{domain="d",partition="0"} 34\n')
+  t.match(text, 'pulsefold_restore_lag_records{domain="d",partition="0"} 26\n')
+})
+
+t.test('RS-17 a restore tells how far it is: at its begin, every 10 s, and at its end', async (t) => {
+  let now = 0
+  const { lines } = await observed(
+    (observer) => {
+      for (let offset = 100; offset <= 1000; offset += 100) {
+        observer.onRestore('d', 0, { restoredRecords: offset, startOffset: 0, offset, endOffset: 1000 })
+        now += 2000
+      }
+    },
+    { monotonic: () => now },
+  )
+  const told = lines.map((line) => /"percent":(\d+)/.exec(line)?.[1])
+  t.same(told, ['10', '60', '100'])
+  t.match(lines[0], /^info: restoring from the changelog/)
 })

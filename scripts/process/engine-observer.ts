@@ -11,12 +11,16 @@ const taskStates: readonly TaskState[] = ['CREATED', 'RESTORING', 'RUNNING', 'LI
 /** What goes on failing in one place is told so often, ms. */
 const FAILURE_LINE_MS = 10_000
 
+/** How often a restore tells how far it is, ms. */
+const RESTORE_LINE_MS = 10_000
+
 /**
  * Tells metrics and log what happens in the engine: counters always, a line for each transition and each trouble. Of what goes
  * on failing in one place with one code there is a line every 10 s, with the number of those left out.
  */
 export function engineObserver(metrics: Metrics, logger: Logger, clock: Pick<Clock, 'monotonic'>): EngineObserver {
   const failureLines = throttle(clock, FAILURE_LINE_MS)
+  const restoreLines = throttle(clock, RESTORE_LINE_MS)
   const folded = memo((domain, partition) => metrics.counter('pulsefold_folded_entries_total', { domain, partition }))
   const counted = memo((domain, counter, label) =>
     counter === 'repeated'
@@ -50,13 +54,17 @@ export function engineObserver(metrics: Metrics, logger: Logger, clock: Pick<Clo
     onChangelog(domain, partition, records) {
       metrics.counter('pulsefold_changelog_records_total', { domain, partition }).increment(records)
     },
-    onRestore(domain, partition, { restoredRecords, offset, endOffset }) {
+    onRestore(domain, partition, { restoredRecords, startOffset, offset, endOffset }) {
       const task = { domain, partition }
       const before = restored.get(`${domain}/${partition}`) ?? 0
       const more = restoredRecords < before ? restoredRecords : restoredRecords - before
       restored.set(`${domain}/${partition}`, restoredRecords)
       metrics.counter('pulsefold_restored_records_total', task).increment(more)
       metrics.gauge('pulsefold_restore_lag_records', task).set(Math.max(0, endOffset - offset))
+      const isDone = offset >= endOffset
+      if (!isDone && restoreLines.pass(`${domain}/${partition}`) === undefined) return
+      const percent = isDone ? 100 : Math.floor((100 * (offset - startOffset)) / (endOffset - startOffset))
+      logger.info({ ...task, restoredRecords, offset, endOffset, percent }, 'restoring from the changelog')
     },
     onDeadlineFired: (domain) => metrics.counter('pulsefold_deadlines_fired_total', { domain }).increment(),
     onEffectPerformed(domain, kind, durationMs) {

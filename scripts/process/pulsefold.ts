@@ -5,7 +5,6 @@ import type { Clock } from '../../common/clock.js'
 import { sleep } from '../../common/clock.js'
 import type { Logger } from '../../common/logger.js'
 import { createMetrics } from '../../common/metrics.js'
-import type { Metrics } from '../../common/metrics.js'
 import { pluginAddressPolicy } from '../../common/plugin-address.js'
 import type { Settings } from '../../common/settings.js'
 import { httpPeerTransport } from '../../api/instances/peer-transport.js'
@@ -21,6 +20,7 @@ import { decodeRecord } from './decode-record.js'
 import { engineObserver } from './engine-observer.js'
 import type { Service } from './lifecycle.js'
 import { observeRequests } from './observe-requests.js'
+import { observeTasks } from './observe-tasks.js'
 import { openLog } from './open-log.js'
 import { processorParts } from './processor-parts.js'
 
@@ -120,23 +120,6 @@ export async function startPulsefold(
 
 async function untilReady(application: Application, clock: Clock, stopping?: AbortSignal): Promise<void> {
   while (!application.readiness().ready && stopping?.aborted !== true) await sleep(clock, READY_POLL_MS, stopping)
-}
-
-/** Brings the gauges of the tasks up to date whenever the metrics are read. */
-function observeTasks(metrics: Metrics, application: Application): void {
-  metrics.beforeText(async () => {
-    for (const task of application.tasks) {
-      const labels = { domain: task.processor.name, partition: task.partition }
-      const { topic } = application.journal(task.processor.name)
-      const { end } = await application.log.offsets({ topic, partition: task.partition })
-      metrics.gauge('pulsefold_task_lag_records', labels).set(Math.max(0, end - task.offset))
-      metrics.gauge('pulsefold_changelog_lag_records', labels).set(task.changelogLag)
-      for (const { kind } of task.processor.effectors) {
-        metrics.gauge('pulsefold_effects_owed', { ...labels, kind }).set(task.owedEffects(kind))
-      }
-      metrics.gauge('pulsefold_store_open_iterators', labels).set(task.openIterators)
-    }
-  })
 }
 
 function interfaceAddresses(): string[] {

@@ -42,7 +42,7 @@ export function fakeInstance(says: Says = 'notOwned', command?: SaysOfCommand): 
       log: {} as Log,
       journal: () => ({ topic: JOURNAL, partitions: 3 }),
       ingest: () => Promise.resolve([]),
-      readiness: () => ({ ready: true, reasons: [] }),
+      readiness: () => ({ ready: true, reasons: [], restoring: [] }),
       sources: () => [],
       restartSource: () => Promise.resolve({ ok: false, reason: 'unknown' }),
       queryLocal: <Result>(

@@ -147,8 +147,8 @@ class Membership implements GroupMember {
   committed(...args: Parameters<GroupMember['committed']>): ReturnType<GroupMember['committed']> {
     return this.#running(async () => this.#joined().committed(...args))
   }
-  seek(...args: Parameters<GroupMember['seek']>): ReturnType<GroupMember['seek']> {
-    return this.#joined().seek(...args)
+  seek(...args: Parameters<GroupMember['seek']>): void {
+    this.#joined().seek(...args)
   }
   pause(partition: TopicPartition): void {
     this.#member?.pause(partition)

@@ -75,7 +75,7 @@ async function subject(wrap: (log: Log) => Log = (log) => log): Promise<Subject>
     log,
     commit,
     setAside,
-    open: (signal = new AbortController().signal) => openTaskStore(environment, signal),
+    open: (signal = new AbortController().signal) => openTaskStore({ ...environment, onRead: () => undefined }, signal),
   }
 }
 

@@ -12,6 +12,7 @@ import { lackAll } from './lacking-keys.js'
 import { findOutputPosition } from './once-outputs.js'
 import type { OutputPosition } from './once-outputs.js'
 import { isEmpty, restoreFromChangelog, throwIfStopped } from './restore.js'
+import type { RestoreProgress } from './restore.js'
 
 /** What opening a store needs of its task, or standby. */
 export interface StoreEnvironment extends Pick<
@@ -20,6 +21,8 @@ export interface StoreEnvironment extends Pick<
 > {
   readonly settings: Pick<TaskEnvironment['settings'], 'blockCacheBytes'>
   readonly observer: Pick<TaskEnvironment['observer'], 'onRestore' | 'onSetAside' | 'onError'>
+  /** How far the changelog is read, whether a store is rebuilt or brought on. */
+  readonly onRead: (done: number, total: number) => void
 }
 
 /** A task's store and what it stands for. */
@@ -161,7 +164,7 @@ function reasonToRebuild(thrown: unknown): string | undefined {
 
 /** Applies what the changelog holds beyond the store, up to its end; or says why the store cannot be gone on from. */
 async function catchUp(
-  { log, clock, changelogTopic, partition, processor }: StoreEnvironment,
+  { log, clock, changelogTopic, partition, processor, onRead }: StoreEnvironment,
   { store, commit, digest }: Pick<OpenedStore, 'store' | 'commit' | 'digest'>,
   logs: Logs,
   signal: AbortSignal,
@@ -171,8 +174,10 @@ async function catchUp(
   const changelog = { topic: changelogTopic, partition }
   const { tables, foldVersion } = processor
   const follower = new ChangelogFollower({ log, changelog, store, tables, position: { commit, digest } })
-  for (let next = commit.changelog.end; next < logs.changelog.end; { next } = await follower.advance()) {
+  const [from, to] = [commit.changelog.end, logs.changelog.end]
+  for (let next = from; next < to; { next } = await follower.advance()) {
     throwIfStopped(signal)
+    onRead(next - from, to - from)
   }
   await follower.forgetLacking()
   const reached = follower.commit ?? commit
@@ -195,11 +200,15 @@ async function restore(
   logs: Logs,
   signal: AbortSignal,
 ): Promise<FoundStore | undefined> {
-  const { log, changelogTopic, partition, processor, observer } = environment
+  const { log, changelogTopic, partition, processor, observer, onRead } = environment
   const store = await openStore(environment)
   try {
     const changelog = { topic: changelogTopic, partition }
-    const onProgress = observer.onRestore.bind(observer)
+    const onProgress = (progress: RestoreProgress): void => {
+      const { startOffset, offset, endOffset } = progress
+      onRead(offset - startOffset, endOffset - startOffset)
+      observer.onRestore(progress)
+    }
     const marker = await restoreFromChangelog(log, changelog, store, processor.tables, signal, onProgress)
     const found = parseCommit(...(await commitOf(store)))
     if (marker === undefined || found === undefined) {

@@ -12,6 +12,8 @@ import { CHANGELOG_MARKER, META, tableRuntimes } from './table-runtime.js'
 
 export interface RestoreProgress {
   readonly restoredRecords: number
+  /** Offsets of the changelog: where the restore began, where it is to end, and where it is. */
+  readonly startOffset: number
   readonly endOffset: number
   readonly offset: number
 }
@@ -32,7 +34,8 @@ export async function restoreFromChangelog(
   signal: AbortSignal,
   onProgress: (progress: RestoreProgress) => void,
 ): Promise<Marker | undefined> {
-  let { start: offset, end } = await log.offsets(changelog)
+  const { start: startOffset, end: endOffset } = await log.offsets(changelog)
+  let [offset, end] = [startOffset, endOffset]
   let marker: Marker | undefined
   let restoredRecords = 0
   let hasRows = false
@@ -50,7 +53,7 @@ export async function restoreFromChangelog(
       hasRows ||= operations.length > 0
       restoredRecords += records.length
       offset = next
-      onProgress({ restoredRecords, endOffset: end, offset })
+      onProgress({ restoredRecords, startOffset, endOffset: end, offset: Math.min(offset, end) })
     }
     if (marker === undefined && !hasRows) return undefined
     // Rows and their marker come in one transaction, so the rows are those of the newest marker.

@@ -10,12 +10,14 @@ import type { FoldState } from './folder.js'
 import { openStandbyStore } from './open-store.js'
 import type { StoreEnvironment } from './open-store.js'
 import { PositionWaiters } from './position-waiters.js'
+import { RestoreMeter } from './restore-meter.js'
+import type { RestoreStatus } from './restore-meter.js'
 import { RowStore } from './row-store.js'
 import { Staleness } from './staleness.js'
 import { isDamage } from './task.js'
 
 /** What a standby needs around it. */
-export interface StandbyEnvironment extends StoreEnvironment {
+export interface StandbyEnvironment extends Omit<StoreEnvironment, 'onRead'> {
   /** Its state has changed. */
   onStandbyState(state: StandbyState, reason: string): void
 }
@@ -46,6 +48,7 @@ export class Standby {
   readonly #waiters = new PositionWaiters()
   readonly #staleness: Staleness
   readonly #memory: unknown
+  readonly #meter: RestoreMeter
   #state: StandbyState = 'RESTORING'
   #failure: Error | undefined
   #parts: Parts | undefined
@@ -58,6 +61,7 @@ export class Standby {
     this.#environment = environment
     this.#staleness = new Staleness(environment.clock)
     this.#memory = environment.processor.memory?.()
+    this.#meter = new RestoreMeter(environment.clock)
   }
 
   get state(): StandbyState {
@@ -68,6 +72,10 @@ export class Standby {
   }
   get domain(): string {
     return this.#environment.processor.name
+  }
+  /** How far its restore is; undefined: it has caught up, or has ended. */
+  get restore(): RestoreStatus | undefined {
+    return this.#state === 'RESTORING' ? this.#meter.status : undefined
   }
   /** Records of the changelog not applied yet; undefined: not known. */
   get lagRecords(): number | undefined {
@@ -147,7 +155,8 @@ export class Standby {
     const { processor, log, changelogTopic: topic, partition } = this.#environment
     this.#failure = undefined
     this.#become('RESTORING', 'standing by')
-    const { store, position } = await openStandbyStore(this.#environment, this.#stop.signal)
+    const onRead = (done: number, total: number): void => this.#meter.reached('changelog', done, total)
+    const { store, position } = await openStandbyStore({ ...this.#environment, onRead }, this.#stop.signal)
     const { tables } = processor
     // Nothing is cached but what is resident: another writes the rows.
     const rows = new RowStore(store, tables, 0)

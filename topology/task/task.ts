@@ -17,6 +17,8 @@ import { follow } from './follow.js'
 import { OnceOutputs } from './once-outputs.js'
 import { Ownership } from './ownership.js'
 import { PositionWaiters } from './position-waiters.js'
+import { RestoreMeter } from './restore-meter.js'
+import type { RestoreStatus } from './restore-meter.js'
 import { openTaskStore } from './open-store.js'
 import type { OpenedStore } from './open-store.js'
 import { RowStore } from './row-store.js'
@@ -66,10 +68,14 @@ export class Task {
   /** Monotonic time at which the last stamp was folded. */
   #stampSeenAt = 0
   readonly #memory: unknown
+  readonly #meter: RestoreMeter
+  /** Journal offsets from where to where it is to be folded before the task announces itself. */
+  #catchUp = { from: 0, to: 0 }
 
   constructor(environment: TaskEnvironment) {
     this.#environment = environment
     this.#memory = environment.processor.memory?.()
+    this.#meter = new RestoreMeter(environment.clock)
   }
 
   get state(): TaskState {
@@ -86,6 +92,10 @@ export class Task {
   /** Folds what it is given. */
   get isRunning(): boolean {
     return this.#state === 'RUNNING' || this.#state === 'LIVE'
+  }
+  /** How far its restore is; undefined: it has its state, or has ended. */
+  get restore(): RestoreStatus | undefined {
+    return this.#state === 'RESTORING' || this.#state === 'RUNNING' ? this.#meter.status : undefined
   }
   get processor(): Processor {
     return this.#environment.processor
@@ -231,7 +241,8 @@ export class Task {
 
   async #build(writer: TransactionalWriter): Promise<Parts> {
     const environment = this.#environment
-    const opened = await openTaskStore(environment, this.#drain.signal)
+    const onRead = (done: number, total: number): void => this.#meter.reached('changelog', done, total)
+    const opened = await openTaskStore({ ...environment, onRead }, this.#drain.signal)
     try {
       return await this.#assemble(opened, writer)
     } catch (thrown) {
@@ -297,6 +308,8 @@ export class Task {
       onRetry: (error) => observer.onError(error),
     })
     const { end } = await environment.log.offsets({ topic: environment.journalTopic, partition })
+    this.#catchUp = { from: offset, to: end }
+    this.#meter.reached('journal', 0, end - offset)
     const ownership = new Ownership(
       {
         environment,
@@ -383,6 +396,8 @@ export class Task {
   #advance(next: number): void {
     this.#offset = Math.max(this.#offset, next)
     this.#waiters.folded(this.#offset)
+    const { from, to } = this.#catchUp
+    if (this.#state === 'RUNNING') this.#meter.reached('journal', Math.min(this.#offset, to) - from, to - from)
   }
 
   #open(): Parts {
