@@ -37,7 +37,13 @@ export async function registerInstances(app: FastifyInstance, { local, token }: 
   }
   await app.register((scope, _options, done) => {
     scope.removeAllContentTypeParsers()
-    scope.addContentTypeParser('application/json', { parseAs: 'string' }, scope.getDefaultJsonParser('error', 'error'))
+    scope.addContentTypeParser('application/json', { parseAs: 'string' }, (_request, body, parsed) => {
+      try {
+        parsed(null, JSON.parse(body as string))
+      } catch {
+        parsed(new ApiError('BODY_MALFORMED', 'the body is not JSON'))
+      }
+    })
     for (const [kind, answer] of Object.entries(calls) as [keyof typeof calls, (typeof calls)[keyof typeof calls]][]) {
       scope.post(
         callPaths[kind],
