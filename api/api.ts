@@ -33,6 +33,8 @@ export interface Api {
   readonly ncmpBasePath: string
   readonly ncmpInventoryBasePath: string
   readonly applicationId: string
+  /** The RIC of the paths below `/v1`. */
+  readonly ricId: string
   /** Bearer token of auditors; empty: none, and only callers on this machine are answered. */
   readonly auditToken: string
   /** An empty store for an audit to fold into; the audit closes it. */

@@ -5,6 +5,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Api, ApiLogger } from './api.js'
 import { registerAudit } from './audit/index.js'
 import { answerMalformed } from './client-errors.js'
+import { registerE2 } from './e2/index.js'
 import { registerEvents } from './events/post-events.js'
 import { errorBody, surfaceOf } from './error-shapes.js'
 import { ApiError, retryAfter } from './errors.js'
@@ -143,6 +144,7 @@ export async function createApp(
   registerExternalPlatforms(app, api)
   await registerEvents(app, api)
   registerOps(app, api)
+  await registerE2(app, api, logger)
   if (instances !== undefined) await registerInstances(app, instances)
   await registerAudit(app, api)
   return { app, routes }

@@ -45,6 +45,7 @@ export async function testApi(
       { httpHost: '127.0.0.1', httpPort: 8080, advertisedUrl: '', allowedUrlPattern: '' },
       [],
     ),
+    ricId: 'AACCE',
     ncmpBasePath: '/ncmp',
     ncmpInventoryBasePath: '/ncmpInventory',
     decodeRecord: () => undefined,

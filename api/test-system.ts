@@ -2,8 +2,10 @@ import type { InjectOptions, LightMyRequestResponse } from 'fastify'
 import { pino } from 'pino'
 import { memoryProvider } from '../state-stores/memory/provider.js'
 import { pluginAddressPolicy } from '../common/plugin-address.js'
+import { systemClock } from '../common/clock.js'
 import { settingsWith } from '../common/settings.js'
 import type { Settings } from '../common/settings.js'
+import { keepAliveEffectors } from '../processors/keep-alive/effects/index.js'
 import { processors } from '../processors/index.js'
 import type { JournalEvent } from '../topology/processor.js'
 import { TopologyTestDriver } from '../topology/test-driver.js'
@@ -36,7 +38,13 @@ export async function testSystem(
       return Promise.resolve({ type: 'DmiPluginChecked', data })
     },
   }
-  const parts = { settings, dmiHealthCheck, keepAliveEffectors: [], alertmanager: alarmsTaken, random: () => 0.5 }
+  const parts = {
+    settings,
+    dmiHealthCheck,
+    keepAliveEffectors: keepAliveEffectors(settings, systemClock),
+    alertmanager: alarmsTaken,
+    random: () => 0.5,
+  }
   const driver = new TopologyTestDriver({ processors: processors(parts) })
   await driver.start()
   let ids = 0
@@ -48,6 +56,7 @@ export async function testSystem(
     newId: () => `id-${++ids}`,
     logger: pino({ level: 'silent' }),
     pluginAddressPolicy: pluginAddressPolicy(settings, []),
+    ricId: 'AACCE',
     ncmpBasePath: '/ncmp',
     ncmpInventoryBasePath: '/ncmpInventory',
     applicationId: settings.applicationId,

@@ -1,3 +1,4 @@
+import { e2Errors } from '../api/e2/errors.js'
 import { apiErrors } from '../api/errors.js'
 import type { ErrorSpec, ErrorTable } from '../common/errors.js'
 import { settingsErrors } from '../common/settings.js'
@@ -27,6 +28,7 @@ export const errorTables: readonly { readonly family: string; readonly where: st
     table: e2tMessageErrors,
   },
   { family: 'HTTP', where: 'answers, with their status', table: apiErrors },
+  { family: 'E2 Manager', where: 'answers below `/v1`, as their numbers', table: e2Errors },
   { family: 'Settings', where: 'the start', table: settingsErrors },
   { family: 'Schema registry', where: 'the log, `/ops/health/ready`', table: registryErrors },
   { family: 'Engine', where: 'the log, `/ops/health/ready`, dead letters', table: engineErrors },

@@ -105,6 +105,7 @@ export async function testCluster(
       newId: () => `${name}-${++ids}`,
       logger: pino({ level: 'silent' }),
       pluginAddressPolicy: pluginAddressPolicy(settings, []),
+      ricId: 'AACCE',
       ncmpBasePath: '/ncmp',
       ncmpInventoryBasePath: '/ncmpInventory',
       applicationId: 'test',

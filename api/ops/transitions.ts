@@ -1,6 +1,5 @@
 import { Readable } from 'node:stream'
 import type { FastifyInstance } from 'fastify'
-import { cut } from '../../common/errors.js'
 import type { LogRecord } from '../../topology/log/log.js'
 import { TRUST_LEVEL } from '../trust-level-queries.js'
 import type { Api } from '../api.js'
@@ -10,6 +9,7 @@ import { isObject } from '../ncmp/json-values.js'
 import { ownErrors } from './schemas.js'
 import { watchEnds } from './ends-watch.js'
 import type { EndsWatch } from './ends-watch.js'
+import { startOffsets } from './start-offsets.js'
 import { tail } from './tail.js'
 import type { TailedRecord } from './tail.js'
 
@@ -81,27 +81,6 @@ function noticesTopic(api: Api): string {
   const output = api.streams.processors.find((processor) => processor.name === TRUST_LEVEL)?.outputs[0]
   if (output === undefined) throw new ApiError('TOPIC_NOT_FOUND', 'notices of trust levels are switched off')
   return output.topic
-}
-
-async function startOffsets(
-  api: Api,
-  topic: string,
-  lastEventId: string | undefined,
-  from: 'earliest' | 'latest',
-): Promise<{ readonly from: readonly number[]; readonly ends: readonly number[] }> {
-  const described = await api.streams.log.topic(topic)
-  if (described === undefined) throw new ApiError('TOPIC_NOT_FOUND', `topic ${topic} does not exist`)
-  const partitions = [...Array(described.partitions).keys()]
-  const ranges = await Promise.all(partitions.map((partition) => api.streams.log.offsets({ topic, partition })))
-  const ends = ranges.map(({ end }) => end)
-  if (lastEventId === undefined) return { from: from === 'earliest' ? ranges.map(({ start }) => start) : ends, ends }
-  const offsets = lastEventId.split(',').map((part) => (/^\d{1,15}$/.test(part) ? Number(part) : NaN))
-  const isOurs = offsets.length === partitions.length && offsets.every((offset, i) => offset <= (ends[i] ?? -1))
-  if (!isOurs) {
-    const meant = `${partitions.length} offsets by comma, none beyond the end`
-    throw new ApiError('PARAMETER_INVALID', `Last-Event-ID: ${cut(lastEventId)} is not ${meant}`)
-  }
-  return { from: offsets, ends }
 }
 
 /** From a notice as it went out; undefined for what is none. */

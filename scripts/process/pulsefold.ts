@@ -99,6 +99,7 @@ export async function startPulsefold(
       ncmpBasePath: settings.restApiNcmpBasePath,
       ncmpInventoryBasePath: settings.restApiNcmpInventoryBasePath,
       applicationId: settings.applicationId,
+      ricId: settings.ricId,
       auditToken: settings.auditToken,
       openAuditStore: () => scratch.openStore(),
       decodeRecord: (topic, record) => decodeRecord(application.codecOf(topic), record),
