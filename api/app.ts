@@ -16,6 +16,11 @@ import type { InstanceRoutes } from './instances/route.js'
 import { registerExternalPlatforms } from './external-platforms/index.js'
 import { registerNcmp } from './ncmp/index.js'
 import { registerOps } from './ops/index.js'
+import { registerHealthCheck } from './site/health-check.js'
+import type { HealthCheck } from './site/health-check.js'
+import { registerInactiveSite } from './site/inactive-site.js'
+import { registerSite } from './site/index.js'
+import type { SiteControl } from './site/site-control.js'
 import { routeTable } from './route-table.js'
 import type { RouteTable } from './route-table.js'
 
@@ -45,13 +50,15 @@ export interface App {
 export interface AppOptions {
   readonly requestTimeoutMs?: number | undefined
   readonly instances?: InstanceRoutes | undefined
+  readonly site?: SiteControl | undefined
+  readonly healthCheck?: HealthCheck | undefined
 }
 
 /** The HTTP surface without a socket: all routes, error shapes and bounds. (fastify is imported here only) */
 export async function createApp(
   api: Api,
   logger: ApiLogger,
-  { requestTimeoutMs = REQUEST_TIMEOUT_MS, instances }: AppOptions = {},
+  { requestTimeoutMs = REQUEST_TIMEOUT_MS, instances, site, healthCheck }: AppOptions = {},
 ): Promise<App> {
   const surface = (request: FastifyRequest): ReturnType<typeof surfaceOf> =>
     surfaceOf(request.url, [api.ncmpBasePath, api.ncmpInventoryBasePath])
@@ -124,6 +131,7 @@ export async function createApp(
   })
 
   app.addHook('onRequest', (request, _reply, done) => done(refusalOf(request)))
+  if (site !== undefined) registerInactiveSite(app, site)
   app.addHook('onSend', (_request, reply, _payload, done) => {
     if (api.stopping.aborted) void reply.header('connection', 'close')
     done()
@@ -145,7 +153,16 @@ export async function createApp(
   await registerEvents(app, api)
   registerOps(app, api)
   await registerE2(app, api, logger)
+  registerHealthCheck(app, healthCheck ?? readinessOf(api))
+  if (site !== undefined) await registerSite(app, site)
   if (instances !== undefined) await registerInstances(app, instances)
   await registerAudit(app, api)
   return { app, routes }
+}
+
+function readinessOf({ streams }: Api): HealthCheck {
+  return () => {
+    const { ready, reasons } = streams.readiness()
+    return { isUp: ready, reasons }
+  }
 }

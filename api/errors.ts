@@ -57,6 +57,13 @@ export const apiErrors = {
   NOT_OWNED: askAgain('State is moving between instances', 'Ask again after the time in Retry-After.'),
   NOT_UP_TO_POSITION: askAgain('The asked position is not reached', 'Ask again, or with a lower minimum position.'),
   TOO_STALE: askAgain('State is staler than asked for', 'Ask again, or allow more staleness.'),
+  SITE_NOT_ACTIVE: askAgain(
+    'This site is not active',
+    'Ask the site that x-pulsefold-active-site names, or this one later.',
+  ),
+  SITE_UNREACHABLE: askAgain('The other site does not answer', 'Ask again, or ask the other site itself.'),
+  SITE_CONFLICT: invalid('Not while this goes on', 'Wait for its end: GET /site tells how far it is.', 409),
+  SITE_UNKNOWN: invalid('Only for the other site', 'Set `sitePeerToken` to the same text on both sites.', 401),
   STOPPING: askAgain('The service is stopping', 'Ask again: another instance or the next start answers.'),
   UNAVAILABLE: askAgain('The service is not available', 'Send again after the time in Retry-After.'),
   OUTCOME_OPEN: askAgain('The outcome is open', 'Send again with the same Idempotency-Key to learn it.', 504),

@@ -4,6 +4,8 @@ import { sleep } from '../common/clock.js'
 import type { Api, ApiLogger } from './api.js'
 import { createApp } from './app.js'
 import type { InstanceRoutes } from './instances/route.js'
+import type { HealthCheck } from './site/health-check.js'
+import type { SiteControl } from './site/site-control.js'
 import type { RouteTable } from './route-table.js'
 import { trustLevelQueries } from './trust-level-queries.js'
 import { createGate } from './gate.js'
@@ -17,6 +19,10 @@ export interface ServerOptions extends Omit<Api, 'queries' | 'searches' | 'stopp
   readonly requestTimeoutMs?: number
   /** What other instances may ask of this one; absent: nothing. */
   readonly instances?: InstanceRoutes
+  /** Of two sites this one; absent: there is but one. */
+  readonly site?: SiteControl
+  /** Absent: as readiness says. */
+  readonly healthCheck?: HealthCheck
 }
 
 /** The HTTP service. Lifetime: made, started once, stopped once. */
@@ -40,11 +46,11 @@ const DRAIN_MS = 4000
 const CLOSE_MS = 500
 
 export async function createServer(options: ServerOptions): Promise<ApiServer> {
-  const { host, port, logger, clock, requestTimeoutMs, instances, ...rest } = options
+  const { host, port, logger, clock, requestTimeoutMs, instances, site, healthCheck, ...rest } = options
   const stopping = new AbortController()
   const queries = trustLevelQueries(rest.streams)
   const api: Api = { ...rest, clock, queries, searches: createGate(SEARCHES_AT_ONCE), stopping: stopping.signal }
-  const { app, routes } = await createApp(api, logger, { instances, requestTimeoutMs })
+  const { app, routes } = await createApp(api, logger, { instances, requestTimeoutMs, site, healthCheck })
   const running = countRunning(app)
   let stopped: Promise<void> | undefined
 

@@ -4,7 +4,6 @@ import type {
   CmHandleLookUp,
   CmHandleView,
   DmiPluginsPage,
-  ReferenceLookUp,
   SearchArguments,
   SearchPage,
 } from '../processors/trust-level/views.js'
@@ -161,11 +160,6 @@ function answer(streams: TestStreams, partitions: number, name: string, partitio
       return {
         cmHandle: streams.alternateIds.get((args as { alternateId: string }).alternateId) ?? null,
       } satisfies AlternateIdLookUp
-    case 'reference': {
-      const { reference } = args as { reference: string }
-      const byId = lookUp(streams, reference)
-      return { byId, byAlternateId: streams.alternateIds.get(reference) ?? null } satisfies ReferenceLookUp
-    }
     case 'search':
       return search(streams, partitions, partition, args as SearchArguments)
     default:

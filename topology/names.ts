@@ -6,6 +6,10 @@ export const names = {
   deadLetters: (applicationId: string): string => `${applicationId}-dead-letters`,
   /** Of a journal where two sites have one each: what a site's folds make carries it, so that nothing of both is alike. */
   siteJournal: (site: string, journalTopic: string): string => (site === '' ? journalTopic : `${site}.${journalTopic}`),
+  /** Of the site register: its topic, and the front part of its journal's name. */
+  site: (applicationId: string): string => `${applicationId}-site`,
+  /** Where the log is probed. */
+  health: (applicationId: string): string => `${applicationId}-health`,
   mirror: (site: string, journalTopic: string): string => `mirror.${site}.${journalTopic}`,
   sources: (applicationId: string): string => `${applicationId}-sources`,
   taskStore: (domain: string, partition: number): string => `${domain}-${partition}`,

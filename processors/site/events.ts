@@ -1,3 +1,4 @@
+import { avroType } from '../../schemas/avro.js'
 import type { AvroRecordSchema } from '../../schemas/avro.js'
 import type { ReportedMove } from './moves.js'
 import type { SiteName, SiteRecord, SwitchKind } from './site-record.js'
@@ -72,4 +73,11 @@ export const siteEventSchemas: Readonly<Record<SiteEvent['type'], AvroRecordSche
     ...of('string', 'error', 'report'),
   ]),
   RecordReceived: siteRecordSchema('RecordReceived'),
+}
+
+const recordType = avroType(siteRecordSchema('SiteRecord'))
+
+/** Whether a value, as JSON brings it, is a record of the register. */
+export function isSiteRecord(value: unknown): value is SiteRecord {
+  return recordType.isValid(value)
 }

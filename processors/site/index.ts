@@ -1,5 +1,6 @@
 export { recordQuery, SITE_KEY, SITE_REGISTER, siteRegister } from './site-register.js'
 export type { SiteAnswer } from './site-register.js'
+export { isSiteRecord } from './events.js'
 export type { SiteEvent } from './events.js'
 export type { Phase, SiteName, SiteRecord, SwitchKind, SwitchReport } from './site-record.js'
 export { initialRecord, isNewer, otherSite } from './site-record.js'

@@ -7,8 +7,6 @@ export const rowNames = [
   'search',
   'reads',
   'registration',
-  'outcomes',
-  'selections',
   'replay',
   'memory',
 ] as const

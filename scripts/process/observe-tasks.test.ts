@@ -3,7 +3,7 @@ import { createMetrics } from '../../common/metrics.js'
 import type { Application } from '../../topology/application.js'
 import { observeTasks } from './observe-tasks.js'
 
-type Observed = Parameters<typeof observeTasks>[1]
+type Observed = ReturnType<Parameters<typeof observeTasks>[1]>
 
 const task = (partition: number): Application['tasks'][number] =>
   ({
@@ -27,7 +27,7 @@ function subject() {
     readiness: () => ({ restoring: application.restoring }),
   }
   const metrics = createMetrics({ processMetrics: false })
-  observeTasks(metrics, application as unknown as Observed)
+  observeTasks(metrics, () => application as unknown as Observed)
   const series = async (): Promise<string[]> =>
     (await metrics.text())
       .split('\n')

@@ -18,10 +18,11 @@ type TaskLabels = LabelsOf<TaskGauge>
  */
 export function observeTasks(
   metrics: Metrics,
-  application: Pick<Application, 'tasks' | 'standbys' | 'journal' | 'log' | 'readiness'>,
+  running: () => Pick<Application, 'tasks' | 'standbys' | 'journal' | 'log' | 'readiness'>,
 ): void {
   let before = new Map<string, () => void>()
   metrics.beforeText(async () => {
+    const application = running()
     const now = new Map<string, () => void>()
     const set = (name: TaskGauge, labels: TaskLabels, value: number): void => {
       metrics.gauge(name, labels).set(value)

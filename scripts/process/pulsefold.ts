@@ -15,6 +15,8 @@ import { Application } from '../../topology/application.js'
 import { ClusterStreams } from '../../topology/cluster/cluster-streams.js'
 import { Peers } from '../../topology/cluster/peers.js'
 import { scratchStores } from '../audit/scratch-stores.js'
+import type { Domains } from '../site/domain-host.js'
+import type { Site } from '../site/site.js'
 import { advertisedUrl } from './advertised-url.js'
 import { decodeRecord } from './decode-record.js'
 import { engineObserver } from './engine-observer.js'
@@ -22,11 +24,16 @@ import type { Service } from './lifecycle.js'
 import { observeRequests } from './observe-requests.js'
 import { observeTasks } from './observe-tasks.js'
 import { openLog } from './open-log.js'
+import { openSingle, openSite } from './open-site.js'
+import type { Running } from './open-site.js'
 import { processorParts } from './processor-parts.js'
 
 /** The running service, with its parts for benchmarks and tests in the same process. */
 export interface Pulsefold extends Service {
+  /** Of two sites' domains: the one that runs, or waits. */
   readonly application: Application
+  /** Of two sites this one. */
+  readonly site?: Site | undefined
 }
 
 const READY_POLL_MS = 10
@@ -62,37 +69,52 @@ export async function startPulsefold(
     const ownPorts: number[] = []
     const policy = { ...pluginAddressPolicy(settings, interfaceAddresses()), ownPorts }
     const observer = engineObserver(metrics, logger, clock)
-    const application = new Application({
-      applicationId: settings.applicationId,
-      instance: randomUUID(),
-      processors: processors(processorParts(settings, clock, policy)),
-      log,
-      stores: rocksDbProvider({ directory: join(settings.dataDir, 'stores') }),
-      clock,
-      partitions: settings.partitions,
-      commitIntervalMs: settings.commitIntervalMs,
-      changelogIntervalMs: settings.changelogIntervalMs,
-      journalRetentionMs: settings.journalRetentionMs,
-      standbyReplicas: settings.standbyReplicas,
-      stateCacheBytes: settings.stateCacheBytes,
-      createInputTopics: settings.createInputTopics || settings.kafkaBrokers.length === 0,
-      observer,
-      onFatal,
-    })
-    closing.push(() => application.stop())
-    observeTasks(metrics, application)
+    const domainProcessors = processors(processorParts(settings, clock, policy))
+    const stores = rocksDbProvider({ directory: join(settings.dataDir, 'stores') })
+    const hasPeerSite = settings.sitePeerUrl !== ''
+    const newApplication = (): Application =>
+      new Application({
+        applicationId: settings.applicationId,
+        ...(hasPeerSite && { site: settings.siteName }),
+        instance: randomUUID(),
+        processors: domainProcessors,
+        log,
+        stores,
+        clock,
+        partitions: settings.partitions,
+        commitIntervalMs: settings.commitIntervalMs,
+        changelogIntervalMs: settings.changelogIntervalMs,
+        journalRetentionMs: settings.journalRetentionMs,
+        standbyReplicas: hasPeerSite ? 0 : settings.standbyReplicas,
+        stateCacheBytes: settings.stateCacheBytes,
+        createInputTopics: settings.createInputTopics || settings.kafkaBrokers.length === 0,
+        observer,
+        onFatal,
+      })
     const transport = httpPeerTransport(clock)
     closing.push(() => transport.close())
     const peers = new Peers({ transport, clock, onError: (error) => observer.onError('another instance', error) })
     const scratch = scratchStores()
     closing.push(() => scratch.remove())
     const token = randomBytes(32).toString('base64url')
+    let advertised = {}
+    const newDomains = (): Domains => {
+      const application = newApplication()
+      const { directory } = application
+      const streams = new ClusterStreams({ local: application, directory, peers, clock })
+      return { application, streams, start: () => application.start(advertised) }
+    }
+    const parts = { settings, logger, clock, log, stores, processors: domainProcessors, newDomains, observer, onFatal }
+    const running = hasPeerSite ? openSite(parts) : openSingle(parts)
+    closing.push(() => running.stop())
+    observeTasks(metrics, () => running.application)
     const server = await createServer({
       host: settings.httpHost,
       port: settings.httpPort,
       logger,
-      streams: new ClusterStreams({ local: application, directory: application.directory, peers, clock }),
-      instances: { local: application, token },
+      streams: running.streams,
+      ...(running.site === undefined ? { instances: { local: running.application, token } } : { site: running.site }),
+      healthCheck: running.healthCheck,
       clock,
       newId: () => randomUUID(),
       pluginAddressPolicy: policy,
@@ -102,7 +124,7 @@ export async function startPulsefold(
       ricId: settings.ricId,
       auditToken: settings.auditToken,
       openAuditStore: () => scratch.openStore(),
-      decodeRecord: (topic, record) => decodeRecord(application.codecOf(topic), record),
+      decodeRecord: (topic, record) => decodeRecord(running.application.codecOf(topic), record),
       metrics: { contentType: metrics.contentType, metrics: () => metrics.text() },
     })
     closing.push(() => server.stop())
@@ -110,17 +132,25 @@ export async function startPulsefold(
     const url = await server.start()
     logger.info({ url }, 'listening')
     ownPorts.push(Number(new URL(url).port))
-    await application.start({ advertisedUrl: advertisedUrl(settings, url, hostname()), token })
-    await Promise.race([failed, untilReady(application, clock, stopping)])
-    return { url, application, stop }
+    advertised = { advertisedUrl: advertisedUrl(settings, url, hostname()), token }
+    await running.start()
+    await Promise.race([failed, untilReady(running, clock, stopping)])
+    return {
+      url,
+      get application() {
+        return running.application
+      },
+      site: running.site,
+      stop,
+    }
   } catch (thrown) {
     await stop()
     throw thrown
   }
 }
 
-async function untilReady(application: Application, clock: Clock, stopping?: AbortSignal): Promise<void> {
-  while (!application.readiness().ready && stopping?.aborted !== true) await sleep(clock, READY_POLL_MS, stopping)
+async function untilReady({ streams }: Running, clock: Clock, stopping?: AbortSignal): Promise<void> {
+  while (!streams.readiness().ready && stopping?.aborted !== true) await sleep(clock, READY_POLL_MS, stopping)
 }
 
 function interfaceAddresses(): string[] {

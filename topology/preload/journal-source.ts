@@ -48,6 +48,17 @@ export function mirrorIn(log: Log, partition: TopicPartition, journal: string): 
   }
 }
 
+/** Of a source what comes before this offset of its own journal. */
+export function upTo(source: JournalSource, offset: number): JournalSource {
+  return {
+    ...source,
+    async read(position) {
+      const { records, next } = await source.read(position)
+      return { records: records.filter((record) => record.offset < offset), next }
+    },
+  }
+}
+
 /** Where a mirrored record stands in its own journal. */
 export function originOf({ offset, headers }: LogRecord): { readonly offset: number; readonly incarnation: string } {
   const text = headers.find(([name]) => name === ORIGIN)?.[1].toString() ?? `${offset}@`

@@ -176,6 +176,10 @@ export class PartitionLoad {
     this.#isDone = true
   }
 
+  clear(): Promise<void> {
+    return this.#store.clear()
+  }
+
   close(): Promise<void> {
     return this.#store.close()
   }

@@ -151,6 +151,12 @@ export class Preload {
     await this.close()
   }
 
+  /** Empties the stores and closes them: of a load that was only tried. */
+  async discard(): Promise<void> {
+    for (const load of this.#loads) await load.clear()
+    await this.close()
+  }
+
   async close(): Promise<void> {
     await Promise.all(this.#loads.map((load) => load.close()))
   }

@@ -1,0 +1,58 @@
+import type { FastifyInstance } from 'fastify'
+import { ApiError, retryAfter } from '../errors.js'
+import { ownErrors } from '../ops/schemas.js'
+import { hasHopped } from './hop.js'
+import type { SiteAct, SiteControl } from './site-control.js'
+
+const summaries: Readonly<Record<SiteAct, string>> = {
+  failover: 'Make the secondary site the active one; asked again it tells how far that is',
+  failback: 'Make the primary site the active one; asked again it tells how far that is',
+  abort: 'Give a switch up that is in PRELOAD',
+}
+const TEXT_LIMIT = 255
+
+/** POST /site/failover, /site/failback, /site/abort: answered at once, the load goes on behind. (two sites, sections 5 and 7) */
+export function registerSiteActs(app: FastifyInstance, site: SiteControl): void {
+  for (const [act, summary] of Object.entries(summaries) as [SiteAct, string][]) {
+    app.post(
+      `/site/${act}`,
+      {
+        schema: {
+          tags: ['sites'],
+          summary,
+          body: { type: 'object', properties: { actor: { type: 'string' }, reason: { type: 'string' } } },
+          response: {
+            200: {
+              description: 'How the switch stands',
+              type: 'object',
+              properties: {
+                status: {
+                  type: 'string',
+                  enum: ['failovered', 'failovering', 'failbacked', 'failbacking', 'aborted'],
+                },
+                epoch: { type: 'integer' },
+                phase: { type: 'string' },
+              },
+            },
+            ...ownErrors,
+          },
+        },
+      },
+      async (request) => {
+        const by = { actor: text(request.body, 'actor'), reason: text(request.body, 'reason') }
+        const result = await site.act(act, { ...by, forwarded: hasHopped(request) })
+        if (result.ok) return { status: result.status, epoch: result.epoch, phase: result.phase }
+        if (result.reason === 'conflict') throw new ApiError('SITE_CONFLICT', result.message)
+        throw new ApiError('SITE_UNREACHABLE', result.message, { headers: retryAfter(1000) })
+      },
+    )
+  }
+}
+
+function text(body: unknown, name: 'actor' | 'reason'): string {
+  if (body === undefined || body === null) return ''
+  const value = typeof body === 'object' ? (body as Record<string, unknown>)[name] : null
+  if (value === undefined) return ''
+  if (typeof value === 'string' && value.length <= TEXT_LIMIT) return value
+  throw new ApiError('BODY_INVALID', `${name} must be a text of at most ${TEXT_LIMIT} characters`)
+}

@@ -1,0 +1,169 @@
+import { randomUUID } from 'node:crypto'
+import type { Clock } from '../../common/clock.js'
+import type { Logger } from '../../common/logger.js'
+import type { Settings } from '../../common/settings.js'
+import type { HealthCheck } from '../../api/site/health-check.js'
+import { siteRegister } from '../../processors/site/index.js'
+import type { StoreProvider } from '../../state-stores/key-value-store.js'
+import { Application } from '../../topology/application.js'
+import type { ApplicationOptions } from '../../topology/application.js'
+import type { Log } from '../../topology/log/log.js'
+import { names } from '../../topology/names.js'
+import type { EngineObserver } from '../../topology/observer.js'
+import type { Processor } from '../../topology/processor.js'
+import type { Streams } from '../../topology/streams.js'
+import { ComponentHealth } from '../site/component-health.js'
+import type { Domains } from '../site/domain-host.js'
+import { httpPeer } from '../site/http-peer.js'
+import { Site } from '../site/site.js'
+
+export interface SiteParts {
+  readonly settings: Settings
+  readonly logger: Logger
+  readonly clock: Clock
+  readonly log: Log
+  readonly stores: StoreProvider
+  readonly processors: readonly Processor[]
+  readonly newDomains: () => Domains
+  readonly observer: EngineObserver
+  readonly onFatal: ApplicationOptions['onFatal']
+}
+
+/** What runs of the domains: always, or while this site is the one to run them. */
+export interface Running {
+  /** The one that runs, or waits. */
+  readonly application: Application
+  readonly streams: Streams
+  readonly healthCheck: HealthCheck
+  /** Undefined: there is but one site. */
+  readonly site: Site | undefined
+  start(): Promise<void>
+  stop(): Promise<void>
+}
+
+/** Probes of the log are kept so long. */
+const PROBE_RETENTION_MS = 60_000
+
+/** The only site: nothing is asked of another. */
+export function openSingle({ settings, clock, log, newDomains }: SiteParts): Running {
+  const { application, streams, start } = newDomains()
+  const stopping = new AbortController()
+  let checking: Promise<void> | undefined
+  const health = new ComponentHealth({
+    clock,
+    intervalMs: settings.siteHealthIntervalMs,
+    troubles: () => application.readiness().reasons,
+    probeLog: () => log.topics(),
+  })
+  return {
+    application,
+    streams,
+    site: undefined,
+    healthCheck: () => ({ isUp: health.isHealthy, reasons: health.reasons }),
+    async start() {
+      await start()
+      checking = health.run(stopping.signal)
+    },
+    async stop() {
+      stopping.abort()
+      await application.stop()
+      await checking
+    },
+  }
+}
+
+/** One of two sites by its settings, not started. */
+export function openSite(parts: SiteParts): Running {
+  const { settings, logger, clock, log, stores, observer } = parts
+  const { applicationId } = settings
+  const siteId = names.site(applicationId)
+  const register = new Application({
+    applicationId: siteId,
+    instance: randomUUID(),
+    processors: [siteRegister(siteId)],
+    log,
+    stores,
+    clock,
+    partitions: 1,
+    commitIntervalMs: settings.commitIntervalMs,
+    changelogIntervalMs: settings.changelogIntervalMs,
+    journalRetentionMs: settings.journalRetentionMs,
+    stateCacheBytes: 1024 * 1024,
+    createInputTopics: false,
+    observer,
+    onFatal: parts.onFatal,
+  })
+  const peer = httpPeer({ url: settings.sitePeerUrl, token: settings.sitePeerToken })
+  const health = new ComponentHealth({
+    clock,
+    intervalMs: settings.siteHealthIntervalMs,
+    troubles: () => site.troubles(),
+    probeLog: logProbe(log, names.health(applicationId)),
+  })
+  const site: Site = new Site({
+    ...parts,
+    site: settings.siteName,
+    applicationId,
+    partitions: settings.partitions,
+    register,
+    peer,
+    token: settings.sitePeerToken,
+    health,
+    newId: () => randomUUID(),
+    random: () => Math.random(),
+    settings: {
+      manualWindowMs: settings.siteManualWindowMs,
+      automaticWindowMs: settings.siteAutomaticWindowMs,
+      checkIntervalMs: settings.siteCheckIntervalMs,
+      failureThreshold: settings.siteFailureThreshold,
+      automaticSwitch: settings.siteAutomaticSwitch,
+      failbackHoldOffMs: settings.siteFailbackHoldOffMs,
+      preloadTimeoutMs: settings.sitePreloadTimeoutMs,
+      rowCacheBytes: settings.stateCacheBytes,
+      journalRetentionMs: settings.journalRetentionMs,
+    },
+    onRecord({ report, error, ...record }, before) {
+      logger.info({ ...record, failure: error, from: before.phase }, 'site register')
+      if (report !== '' && report !== before.report)
+        logger.info({ report: JSON.parse(report) as object }, 'site switched')
+    },
+    onError: (where, error) => observer.onError(where, error),
+  })
+  return {
+    get application() {
+      return site.application
+    },
+    streams: site.streams,
+    site,
+    healthCheck() {
+      const reasons = [...site.trafficTroubles(), ...(health.isHealthy ? [] : health.reasons)]
+      return { isUp: reasons.length === 0, reasons }
+    },
+    start: () => site.start(),
+    async stop() {
+      await site.stop()
+      await peer.close()
+    },
+  }
+}
+
+/** Appends a record and waits until the log has it. */
+function logProbe(log: Log, name: string): () => Promise<unknown> {
+  let isThere = false
+  return async () => {
+    if (!isThere) {
+      await log.createTopics([
+        {
+          name,
+          partitions: 1,
+          cleanup: 'delete',
+          retentionMs: PROBE_RETENTION_MS,
+          retentionBytes: -1,
+          timestampType: 'LogAppendTime',
+        },
+      ])
+      isThere = true
+    }
+    return log.append(name, 0, [{ key: null, value: Buffer.from('probe') }])
+  }
+}

@@ -1,0 +1,91 @@
+import type { Application } from '../../topology/application.js'
+import { LogError } from '../../topology/log/errors.js'
+import type { Streams } from '../../topology/streams.js'
+
+/** An application, and how the HTTP layer asks it. */
+export interface Domains {
+  readonly application: Application
+  readonly streams: Streams
+  readonly start: () => Promise<void>
+}
+
+/**
+ * The domains of a site: an application that is started when the site becomes active and stopped when it is no longer. A new one
+ * stands ready from then on: it takes events into its journals before it folds them, and answers that it folds none.
+ */
+export class DomainHost {
+  readonly #newDomains: () => Domains
+  #domains: Domains
+  #starting: Promise<void> | undefined
+  readonly #ingesting = new Set<Promise<unknown>>()
+
+  constructor(newDomains: () => Domains) {
+    this.#newDomains = newDomains
+    this.#domains = newDomains()
+  }
+
+  get application(): Application {
+    return this.#domains.application
+  }
+  get streams(): Streams {
+    return this.#domains.streams
+  }
+  /** Started, or about to be. */
+  get isRunning(): boolean {
+    return this.#starting !== undefined
+  }
+  get isReady(): boolean {
+    return this.isRunning && this.application.readiness().ready
+  }
+
+  /** Resolves when it has joined; a second call waits for the first. After a failure it may be called again. */
+  start(): Promise<void> {
+    this.#starting ??= this.#domains.start().catch(async (thrown: unknown) => {
+      await this.stop()
+      throw thrown
+    })
+    return this.#starting
+  }
+
+  /** Consumes, produces and acts no more; what is folded is committed, and no event comes into the journals any more. */
+  async stop(): Promise<void> {
+    const { application } = this.#domains
+    this.#starting = undefined
+    this.#domains = this.#newDomains()
+    await application.stop()
+    await Promise.allSettled(this.#ingesting)
+  }
+
+  ingest(...asked: Parameters<Streams['ingest']>): ReturnType<Streams['ingest']> {
+    const ingesting = this.streams.ingest(...asked)
+    this.#ingesting.add(ingesting)
+    const settled = (): void => void this.#ingesting.delete(ingesting)
+    ingesting.then(settled, settled)
+    return ingesting
+  }
+}
+
+/** The domains as the HTTP layer sees them, whichever application runs them now. Events are taken only while `takesEvents`. */
+export function hostStreams(host: DomainHost, takesEvents: () => boolean, readiness: Streams['readiness']): Streams {
+  const now = (): Streams => host.streams
+  return {
+    get processors() {
+      return now().processors
+    },
+    get log() {
+      return now().log
+    },
+    journal: (domain) => now().journal(domain),
+    query: (...asked) => now().query(...asked),
+    queryPartition: (...asked) => now().queryPartition(...asked),
+    queryAll: (...asked) => now().queryAll(...asked),
+    async ingest(domain, events) {
+      if (!takesEvents()) throw new LogError('LOG_UNAVAILABLE', 'this site is not the active one')
+      return host.ingest(domain, events)
+    },
+    command: (...asked) => now().command(...asked),
+    readiness,
+    sources: () => now().sources(),
+    restartSource: (...asked) => now().restartSource(...asked),
+  }
+}

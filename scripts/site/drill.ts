@@ -1,0 +1,71 @@
+import { sleep } from '../../common/clock.js'
+import type { Clock } from '../../common/clock.js'
+import type { DrillReport, TaskDigest } from '../../api/site/site-control.js'
+import { names } from '../../topology/names.js'
+import { upTo } from '../../topology/preload/journal-source.js'
+import type { Mirror } from '../../topology/preload/mirror.js'
+import { Preload } from '../../topology/preload/preload.js'
+import type { PreloadOptions } from '../../topology/preload/preload.js'
+import type { Peer } from './peer.js'
+
+export interface DrillOptions {
+  readonly clock: Clock
+  readonly peer: Pick<Peer, 'digests'>
+  readonly mirror: Mirror
+  readonly preload: (load: string) => PreloadOptions
+  readonly signal: AbortSignal
+}
+
+const LOAD = 'drill'
+const POLL_MS = 100
+
+/**
+ * What a switch to this site would take, without one: loads stores beside the live ones up to what the active site has sealed
+ * last, compares the digests without positions, and throws the stores away.
+ */
+export async function runDrill({
+  clock,
+  peer,
+  mirror,
+  preload: optionsOf,
+  signal,
+}: DrillOptions): Promise<DrillReport> {
+  const sealed = await peer.digests()
+  const options = optionsOf(LOAD)
+  const journalOf = (domain: string): string => names.journal(options.applicationId, domain)
+  const ends = sealed.map(({ domain, partition, offset }) => ({ topic: journalOf(domain), partition, end: offset }))
+  while (!mirror.reaches(ends)) {
+    await sleep(clock, POLL_MS, signal)
+    signal.throwIfAborted()
+  }
+  const mirrorLagMs = mirror.lagMs
+  const startedAt = clock.monotonic()
+  const preload = await Preload.open({
+    ...options,
+    storeName: (domain, partition) => `${LOAD}-${names.taskStore(domain, partition)}`,
+    peerJournal(topic, partition) {
+      const to = ends.find((end) => end.topic === topic && end.partition === partition)?.end ?? 0
+      return upTo(options.peerJournal(topic, partition), to)
+    },
+  })
+  try {
+    await preload.load(signal)
+    const ms = Math.max(1, clock.monotonic() - startedAt)
+    const different = sealed.filter((task) => digestOf(preload, task) !== task.digest)
+    return {
+      equal: different.length === 0,
+      different: different.map(({ domain, partition }) => `${domain}/${partition}`),
+      events: preload.entries,
+      ms: Math.round(ms),
+      eventsPerSecond: Math.round((preload.entries * 1000) / ms),
+      mirrorLagMs: mirrorLagMs === undefined ? null : Math.round(mirrorLagMs),
+    }
+  } finally {
+    await preload.discard()
+  }
+}
+
+function digestOf(preload: Preload, { domain, partition }: TaskDigest): string | undefined {
+  const load = preload.loads.find((one) => one.processor.name === domain && one.partition === partition)
+  return load?.digest.withoutPositions.toHex()
+}

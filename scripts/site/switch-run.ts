@@ -1,0 +1,217 @@
+import { sleep } from '../../common/clock.js'
+import type { Clock } from '../../common/clock.js'
+import { ensureError } from '../../common/errors.js'
+import type { SiteView } from '../../api/site/site-control.js'
+import type { SiteRecord, SwitchReport } from '../../processors/site/index.js'
+import type { ReportedMove } from '../../processors/site/moves.js'
+import type { Mirror } from '../../topology/preload/mirror.js'
+import { Preload } from '../../topology/preload/preload.js'
+import type { PreloadOptions } from '../../topology/preload/preload.js'
+import type { DomainHost } from './domain-host.js'
+
+export interface SwitchRunOptions {
+  readonly clock: Clock
+  /** The register as it stands. */
+  readonly record: () => SiteRecord
+  /** Reports a move; rejects when the register cannot be asked. False: it is another switch's turn by now. */
+  readonly move: (epoch: number, move: ReportedMove, error: string, report: string) => Promise<boolean>
+  readonly preload: (load: string) => PreloadOptions
+  readonly mirror: Mirror
+  readonly host: DomainHost
+  /** Shows the other site the record; rejects when it does not answer. */
+  readonly exchange: () => Promise<SiteView & { readonly accepted: boolean }>
+  /** The other site has failed its checks. */
+  readonly peerHasFailed: () => boolean
+  /** This site's own components are well. */
+  readonly isHealthy: () => boolean
+  readonly preloadTimeoutMs: number
+  readonly onError: (error: Error) => void
+}
+
+/** Of a pre-load that fails, after these times, each from a cleared cache. (two sites, decision 8) */
+const RETRY_DELAYS_MS = [5_000, 15_000, 45_000]
+const POLL_MS = 100
+const PAUSE_MS = 1000
+
+/**
+ * The target's work from PRELOAD to STEADY. Where it goes on is read from the register at each step, so a run that was cut short
+ * by a crash is taken up by the next. One at a time.
+ */
+export class SwitchRun {
+  readonly #options: SwitchRunOptions
+  readonly #epoch: number
+  readonly #stop = new AbortController()
+  #preload: Preload | undefined
+  #ends: SiteView['ends'] | undefined
+  /** ms of the other site's work that may be missing; undefined: it has said where its journals end. */
+  #lossWindowMs: number | undefined
+  readonly done: Promise<void>
+
+  constructor(options: SwitchRunOptions) {
+    this.#options = options
+    this.#epoch = options.record().epoch
+    this.done = this.#run()
+  }
+
+  get epoch(): number {
+    return this.#epoch
+  }
+  /** What is being loaded. */
+  get preload(): Preload | undefined {
+    return this.#preload
+  }
+
+  #isStopped(): boolean {
+    return this.#stop.signal.aborted
+  }
+
+  /** Ends it where it is; resolves when it has let go of the stores. */
+  async stop(): Promise<void> {
+    this.#stop.abort()
+    await this.done
+  }
+
+  /** Never rejects. */
+  async #run(): Promise<void> {
+    const { record, onError, clock } = this.#options
+    while (!this.#isStopped()) {
+      const now = record()
+      if (now.epoch !== this.#epoch) break
+      try {
+        if (now.phase === 'PRELOAD') await this.#load(now)
+        else if (now.phase === 'SWITCH') await this.#fence()
+        else if (now.phase === 'CATCHUP') await this.#catchUp(now)
+        else break
+      } catch (thrown) {
+        if (this.#isStopped()) break
+        onError(ensureError(thrown))
+        await this.#close()
+        await sleep(clock, PAUSE_MS, this.#stop.signal)
+      }
+    }
+    await this.#close()
+  }
+
+  async #load(record: SiteRecord): Promise<void> {
+    const { clock, onError, preloadTimeoutMs } = this.#options
+    const limit = new AbortController()
+    const leftMs = record.switchedAt + preloadTimeoutMs - clock.now()
+    // With the old site dead nobody else is there: late is better than never.
+    const cancelLimit = record.oldAlive ? clock.setTimer(() => limit.abort(), Math.max(0, leftMs)) : () => undefined
+    const signal = AbortSignal.any([this.#stop.signal, limit.signal])
+    try {
+      const preload = await this.#open(record)
+      await this.#untilComplete(preload, signal)
+      await this.#untilHealthy(signal)
+      await preload.announceTerms()
+      await this.#move('loaded')
+    } catch (thrown) {
+      if (this.#isStopped()) return
+      const isLate = limit.signal.aborted
+      const error = isLate ? new Error(`the pre-load took longer than ${preloadTimeoutMs} ms`) : ensureError(thrown)
+      onError(error)
+      await this.#close()
+      const delayMs = RETRY_DELAYS_MS[record.attempt - 1]
+      if (isLate || (delayMs === undefined && record.oldAlive)) {
+        await this.#move('failed', error.message)
+      } else {
+        await this.#move('retried', error.message)
+        await sleep(clock, delayMs ?? Math.max(...RETRY_DELAYS_MS), signal)
+      }
+    } finally {
+      cancelLimit()
+    }
+  }
+
+  /** Until all is loaded that the old site had when the load began; what a dead one cannot be asked for is not waited for. */
+  async #untilComplete(preload: Preload, signal: AbortSignal): Promise<void> {
+    const { clock, mirror, record } = this.#options
+    const begun = clock.monotonic()
+    for (;;) {
+      const isComplete = (mirror.completeAt ?? Number.NEGATIVE_INFINITY) >= begun
+      await preload.load(signal)
+      if (isComplete || !record().oldAlive) return
+      await pause(clock, signal)
+    }
+  }
+
+  async #untilHealthy(signal: AbortSignal): Promise<void> {
+    while (!this.#options.isHealthy()) await pause(this.#options.clock, signal)
+  }
+
+  /** The old site stops, and says where its journals end; or it is gone. */
+  async #fence(): Promise<void> {
+    const { clock, exchange, peerHasFailed, mirror, record } = this.#options
+    for (;;) {
+      const view = await exchange().catch(() => undefined)
+      if (view?.accepted === true && !view.consumes) {
+        this.#ends = view.ends
+        break
+      }
+      if (!record().oldAlive || peerHasFailed()) {
+        this.#lossWindowMs = mirror.lagMs ?? 0
+        break
+      }
+      await pause(clock, this.#stop.signal)
+    }
+    await this.#move('fenced')
+  }
+
+  async #catchUp(record: SiteRecord): Promise<void> {
+    const { clock, exchange, mirror, host, peerHasFailed } = this.#options
+    const { signal } = this.#stop
+    const preload = await this.#open(record)
+    this.#ends ??= (await exchange().catch(() => undefined))?.ends
+    for (;;) {
+      const isComplete = this.#ends === undefined || mirror.reaches(this.#ends)
+      await preload.load(signal)
+      if (isComplete) break
+      if (peerHasFailed()) {
+        this.#lossWindowMs = mirror.lagMs ?? 0
+        break
+      }
+      await pause(clock, signal)
+    }
+    const { entries } = await preload.progress()
+    await preload.sendLost()
+    this.#preload = undefined
+    await preload.finish()
+    await host.start()
+    while (!host.isReady) await pause(clock, signal)
+    await this.#move('caughtUp', '', JSON.stringify(this.#report(record, entries)))
+  }
+
+  #report(record: SiteRecord, eventsLoaded: number): SwitchReport {
+    const { clock } = this.#options
+    const { epoch, kind, target, active, switchedAt, since, oldAlive } = record
+    return {
+      epoch,
+      kind,
+      target: target ?? active,
+      untilTrafficMs: oldAlive ? Math.max(0, since - switchedAt) : 0,
+      untilSteadyMs: Math.max(0, clock.now() - switchedAt),
+      eventsLoaded,
+      lossWindowMs: Math.round(this.#lossWindowMs ?? 0),
+    }
+  }
+
+  async #open({ epoch, attempt }: SiteRecord): Promise<Preload> {
+    return (this.#preload ??= await Preload.open(this.#options.preload(`${epoch}-${attempt}`)))
+  }
+
+  async #close(): Promise<void> {
+    const preload = this.#preload
+    this.#preload = undefined
+    await preload?.close()
+  }
+
+  async #move(move: ReportedMove, error = '', report = ''): Promise<void> {
+    const isDone = await this.#options.move(this.#epoch, move, error, report)
+    if (!isDone) this.#stop.abort()
+  }
+}
+
+async function pause(clock: Clock, signal: AbortSignal): Promise<void> {
+  await sleep(clock, POLL_MS, signal)
+  signal.throwIfAborted()
+}
