@@ -1,0 +1,371 @@
+import t from 'tap'
+import type { Test } from 'tap'
+import type { Phase } from '../../processors/site/index.js'
+import { PARTITIONS, TestSites } from './test-sites.js'
+import type { TestSitesOptions } from './test-sites.js'
+
+const by = { actor: 'someone', reason: 'a test', forwarded: false }
+const KEYS = 20
+
+async function twoSites(t: Test, options: TestSitesOptions = {}): Promise<TestSites> {
+  const sites = new TestSites(options)
+  t.teardown(() => sites.stop())
+  await sites.start()
+  return sites
+}
+
+/** Sends events to whoever takes them, and knows how many were acknowledged. */
+class Sender {
+  readonly acknowledged = new Map<string, number>()
+  readonly #sites: TestSites
+  #next = 0
+
+  constructor(sites: TestSites) {
+    this.#sites = sites
+  }
+
+  /** One at each step of the clock. */
+  begin(): void {
+    this.#sites.onStep = () => this.send()
+  }
+
+  send(): void {
+    const key = `key-${this.#next++ % KEYS}`
+    const taker = this.#sites.both.find((site) => site.running?.site.role.takesEvents === true)
+    taker?.count(key).then(
+      () => this.acknowledged.set(key, (this.acknowledged.get(key) ?? 0) + 1),
+      () => undefined,
+    )
+  }
+
+  async end(): Promise<void> {
+    this.#sites.onStep = () => undefined
+    await this.#sites.advance(1000)
+  }
+
+  /** What the active site counts. */
+  async counted(): Promise<Map<string, number | undefined>> {
+    const active = this.#sites.both.find((site) => site.consumes)
+    const counts = new Map<string, number | undefined>()
+    for (const key of this.acknowledged.keys()) counts.set(key, await active?.countOf(key))
+    return counts
+  }
+}
+
+t.test('the primary is active first, the secondary waits', async (t) => {
+  const sites = await twoSites(t)
+  t.same(
+    sites.both.map((site) => [site.consumes, site.takesTraffic]),
+    [
+      [true, true],
+      [false, false],
+    ],
+  )
+  await sites.primary.count('a')
+  await sites.advance(200)
+  t.equal(await sites.primary.countOf('a'), 1)
+  await t.rejects(sites.secondary.count('a'), { code: 'LOG_UNAVAILABLE' })
+  t.ok(sites.secondary.site.readiness().ready)
+})
+
+t.test('FO-01 a failover asked for at the primary by several is one run, and loses and doubles nothing', async (t) => {
+  const sites = await twoSites(t)
+  const sender = new Sender(sites)
+  sender.begin()
+  await sites.advance(5000)
+  const send = sites.onStep
+  const health: boolean[][] = []
+  sites.onStep = () => {
+    send()
+    health.push(sites.both.map((site) => site.takesTraffic))
+  }
+  const { site } = sites.primary
+  const concurrent = Promise.all([site.act('failover', by), site.act('failover', by)])
+  t.match(await sites.while(concurrent), [
+    { ok: true, status: 'failovering', epoch: 2 },
+    { ok: true, status: 'failovering', epoch: 2 },
+  ])
+  t.match(await sites.while(site.act('failover', by)), { ok: true, epoch: 2 })
+  await sites.until('failovered', () => sites.isSteady() && sites.secondary.consumes)
+  t.match(await sites.while(site.act('failover', by)), { ok: true, status: 'failovered', epoch: 2, phase: 'STEADY' })
+  await sites.advance(2000)
+  await sender.end()
+  t.same(await sender.counted(), sender.acknowledged)
+  t.ok(
+    health.every((both) => both.includes(true)),
+    'never were both at 500',
+  )
+  t.same(health.at(-1), [false, true])
+  t.match(JSON.parse(sites.primary.site.record.report), {
+    epoch: 2,
+    kind: 'manual',
+    target: 'secondary',
+    lossWindowMs: 0,
+  })
+  t.same(sites.errors, [])
+
+  await sites.while(sites.secondary.site.act('failback', by))
+  await sites.until('failbacked', () => sites.isSteady() && sites.primary.consumes)
+  t.same(await sender.counted(), sender.acknowledged, 'and back again')
+})
+
+t.test('FO-07 the opposite request is refused in each phase, and the switch ends undisturbed', async (t) => {
+  for (const [act, opposite, from] of [
+    ['failover', 'failback', 'primary'],
+    ['failback', 'failover', 'secondary'],
+  ] as const) {
+    const sites = await twoSites(t)
+    if (from === 'secondary') {
+      await sites.while(sites.primary.site.act('failover', by))
+      await sites.until('failovered', () => sites.isSteady() && sites.secondary.consumes)
+    }
+    const { site: target } = sites.of(from === 'primary' ? 'secondary' : 'primary')
+    const refused = new Map<Phase, boolean>()
+    await sites.while(target.act(act, by))
+    const { epoch } = target.record
+    while (target.record.phase !== 'STEADY') {
+      const { phase } = target.record
+      const result = await sites.while(target.act(opposite, by))
+      if (target.record.phase === phase) refused.set(phase, !result.ok && result.reason === 'conflict')
+      await sites.advance(50)
+    }
+    t.ok([...refused.values()].every(Boolean), [...refused.keys()].join())
+    t.ok(refused.has('PRELOAD'))
+    t.match(target.record, { epoch, active: target.site })
+  }
+})
+
+t.test('FO-02 a history that fails half-way: retried from a cleared cache, the old site works on', async (t) => {
+  const sites = await twoSites(t)
+  for (let n = 0; n < 50; n++) await sites.while(sites.primary.count(`key-${n % KEYS}`))
+  await sites.advance(1000)
+  let faults = 2
+  sites.secondary.onWrite = (name) => {
+    if (name.startsWith('counting') && faults > 0) {
+      faults--
+      throw new Error('the history cannot be read')
+    }
+  }
+  await sites.while(sites.primary.site.act('failover', by))
+  await sites.until('the error shows', () => sites.secondary.site.record.error !== '')
+  t.match(sites.secondary.site.record, { phase: 'PRELOAD', attempt: 2, error: 'the history cannot be read' })
+  t.same(
+    sites.both.map((site) => [site.consumes, site.takesTraffic]),
+    [
+      [true, true],
+      [false, false],
+    ],
+  )
+  t.match(await sites.while(sites.primary.site.act('failover', by)), { status: 'failovering', epoch: 2 })
+  await sites.until('failovered', () => sites.isSteady() && sites.secondary.consumes)
+  t.equal(await sites.secondary.countOf('key-1'), 3)
+})
+
+t.test('a history that stays away: three retries, then FAILED; the next request begins anew', async (t) => {
+  const sites = await twoSites(t)
+  await sites.while(sites.primary.count('a'))
+  sites.secondary.onWrite = (name) => {
+    if (name.startsWith('counting')) throw new Error('the history cannot be read')
+  }
+  await sites.while(sites.primary.site.act('failover', by))
+  await sites.until('FAILED', () => sites.primary.site.record.phase === 'FAILED', 200_000)
+  t.match(sites.secondary.site.record, { attempt: 4, error: 'the history cannot be read', active: 'primary' })
+  t.same(
+    sites.both.map((site) => [site.consumes, site.takesTraffic]),
+    [
+      [true, true],
+      [false, false],
+    ],
+  )
+  sites.secondary.onWrite = undefined
+  t.match(await sites.while(sites.primary.site.act('failover', by)), { status: 'failovering', epoch: 3 })
+  await sites.until('failovered', () => sites.isSteady() && sites.secondary.consumes)
+  t.equal(await sites.secondary.countOf('a'), 1)
+})
+
+t.test('a pre-load that does not get to its end has failed at the time limit', async (t) => {
+  const sites = await twoSites(t, { settings: { preloadTimeoutMs: 20_000, automaticSwitch: false } })
+  await sites.while(sites.secondary.site.act('failover', by))
+  sites.link.isUp = false
+  await sites.until('FAILED', () => sites.secondary.site.record.phase === 'FAILED', 30_000)
+  t.match(sites.secondary.site.record, { error: 'the pre-load took longer than 20000 ms', attempt: 1 })
+  sites.link.isUp = true
+  await sites.until('told', () => sites.primary.site.record.phase === 'FAILED')
+  t.ok(sites.primary.consumes && sites.primary.takesTraffic)
+})
+
+t.test('an abort in PRELOAD leaves the old site active, under a new epoch; later there is none', async (t) => {
+  const sites = await twoSites(t)
+  t.match(await sites.while(sites.primary.site.act('abort', by)), { ok: false, reason: 'conflict' })
+  sites.secondary.troubles = ['not well']
+  await sites.advance(20_000)
+  await sites.while(sites.primary.site.act('failover', by))
+  await sites.advance(3000)
+  t.match(await sites.while(sites.primary.site.act('abort', by)), {
+    ok: true,
+    status: 'aborted',
+    epoch: 3,
+    phase: 'STEADY',
+  })
+  sites.secondary.troubles = []
+  await sites.advance(20_000)
+  t.ok(sites.isSteady() && sites.primary.consumes)
+})
+
+t.test('a target that is not well does not take over', async (t) => {
+  const sites = await twoSites(t, { settings: { preloadTimeoutMs: 60_000 } })
+  sites.secondary.troubles = ['not well']
+  await sites.advance(20_000)
+  await sites.while(sites.primary.site.act('failover', by))
+  await sites.until('FAILED', () => sites.secondary.site.record.phase === 'FAILED', 70_000)
+  t.ok(sites.primary.consumes)
+})
+
+t.test(
+  'the primary dies: the secondary is active within three checks and a tick; and back after the hold-off',
+  async (t) => {
+    const sites = await twoSites(t, { settings: { failbackHoldOffMs: 60_000 } })
+    const sender = new Sender(sites)
+    sender.begin()
+    await sites.advance(15_000)
+    await sender.end()
+    await sites.advance(2000)
+    sites.primary.crash()
+    const died = sites.clock.monotonic()
+    await sites.until('taken over', () => sites.secondary.takesTraffic, 40_000)
+    t.ok(sites.clock.monotonic() - died <= 3 * 11_000 + 1000 + 500, `${sites.clock.monotonic() - died} ms`)
+    await sites.until('steady', () => sites.secondary.consumes && sites.secondary.site.record.phase === 'STEADY', 5000)
+    t.match(sites.secondary.site.record, { epoch: 2, kind: 'automatic', oldAlive: false })
+    await sites.advance(500)
+    t.same(await sender.counted(), sender.acknowledged)
+
+    await sites.while(sites.primary.start())
+    await sites.advance(3000)
+    t.ok(sites.isSteady() && sites.secondary.consumes, 'the primary does not come back at once')
+    sender.begin()
+    await sites.until('failed back', () => sites.isSteady() && sites.primary.consumes, 100_000)
+    await sites.advance(1000)
+    await sender.end()
+    t.same(await sender.counted(), sender.acknowledged)
+  },
+)
+
+t.test('after a switch by request nothing goes back by itself', async (t) => {
+  const sites = await twoSites(t, { settings: { failbackHoldOffMs: 10_000 } })
+  await sites.while(sites.primary.site.act('failover', by))
+  await sites.until('failovered', () => sites.isSteady() && sites.secondary.consumes)
+  await sites.advance(60_000)
+  t.ok(sites.secondary.consumes)
+})
+
+t.test(
+  'FO-06 a health that flaps every 5 s for 5 minutes: one failover at most, and no way back meanwhile',
+  async (t) => {
+    let seed = 1
+    const random = (): number => (seed = (seed * 48_271) % 2_147_483_647) / 2_147_483_647
+    const sites = await twoSites(t, { random })
+    const epochs = new Set<number>()
+    sites.primary.healthAnswer = () => Math.floor(sites.clock.monotonic() / 5000) % 2 === 0
+    sites.onStep = () => void epochs.add(sites.secondary.site.record.epoch)
+    await sites.advance(300_000)
+    sites.onStep = () => undefined
+    t.ok(epochs.size <= 2, `epochs ${[...epochs].join()}`)
+  },
+)
+
+t.test('a manual switch goes on as an automatic one when the old site dies in PRELOAD', async (t) => {
+  const sites = await twoSites(t)
+  await sites.while(sites.primary.count('a'))
+  await sites.advance(1000)
+  sites.secondary.troubles = ['not well yet']
+  await sites.advance(20_000)
+  await sites.while(sites.primary.site.act('failover', by))
+  sites.primary.crash()
+  await sites.advance(15_000)
+  t.match(sites.secondary.site.record, { phase: 'PRELOAD', oldAlive: true })
+  sites.secondary.troubles = []
+  await sites.until('taken over', () => sites.secondary.consumes, 60_000)
+  t.match(sites.secondary.site.record, { epoch: 2 })
+  await sites.advance(500)
+  t.equal(await sites.secondary.countOf('a'), 1)
+})
+
+t.test('both active after a broken link: the higher epoch stays, the other is fenced on contact', async (t) => {
+  const sites = await twoSites(t)
+  await sites.while(sites.primary.count('before'))
+  await sites.advance(1000)
+  sites.link.isUp = false
+  await sites.until('taken over', () => sites.secondary.consumes, 60_000)
+  t.ok(sites.primary.consumes, 'two sites alone cannot rule that out')
+  await sites.while(sites.primary.count('lost'))
+  await sites.while(sites.secondary.count('kept'))
+  sites.link.isUp = true
+  await sites.until('one is fenced', () => sites.isSteady(), 10_000)
+  t.ok(sites.secondary.consumes)
+  t.equal(sites.primary.site.record.epoch, 2)
+  await sites.advance(500)
+  t.equal(await sites.secondary.countOf('kept'), 1)
+  await sites.while(sites.primary.site.act('failback', by))
+  await sites.until('failbacked', () => sites.isSteady() && sites.primary.consumes)
+  await sites.advance(500)
+  t.same(await Promise.all(['before', 'kept', 'lost'].map((key) => sites.primary.countOf(key))), [1, 1, 1])
+})
+
+t.test('a primary that starts again while the secondary is active does not act before it has heard', async (t) => {
+  const sites = await twoSites(t)
+  sites.primary.crash()
+  await sites.until('taken over', () => sites.secondary.consumes, 60_000)
+  sites.link.isUp = false
+  await sites.while(sites.primary.start())
+  await sites.advance(10_000)
+  t.notOk(sites.primary.consumes)
+  t.notOk(sites.primary.takesTraffic)
+  sites.link.isUp = true
+  await sites.advance(3000)
+  t.ok(sites.isSteady() && sites.secondary.consumes)
+})
+
+t.test('a target that is killed in any phase goes on after its start; the result is that of no kill', async (t) => {
+  for (const phase of ['PRELOAD', 'SWITCH', 'CATCHUP'] as const) {
+    for (const skewMs of [0, -30_000, 30_000]) {
+      const sites = await twoSites(t, { skewMs })
+      const sender = new Sender(sites)
+      sender.begin()
+      await sites.advance(3000)
+      void sites.primary.site.act('failover', by)
+      sites.secondary.onRecord = (record) => {
+        if (record.phase === phase) sites.secondary.crash()
+      }
+      await sites.until(`killed in ${phase}`, () => sites.secondary.running === undefined)
+      sites.secondary.onRecord = undefined
+      await sites.advance(2000)
+      await sites.while(sites.secondary.start())
+      await sites.until('failovered', () => sites.isSteady() && sites.secondary.consumes)
+      await sites.advance(2000)
+      await sender.end()
+      const counted = await sender.counted()
+      for (const [key, count] of sender.acknowledged) {
+        // What was on its way at the crash may have been taken without its acknowledgement.
+        const found = counted.get(key) ?? 0
+        t.ok(found >= count && found <= count + 1, `${phase} ${skewMs} ${key}: ${found} for ${count}`)
+      }
+      t.equal(sites.secondary.site.record.epoch, 2)
+      await sites.stop()
+    }
+  }
+})
+
+t.test('a drill tells whether the loaded state is that of the active site, and leaves nothing', async (t) => {
+  const sites = await twoSites(t)
+  for (let n = 0; n < 30; n++) await sites.while(sites.primary.count(`key-${n % KEYS}`))
+  await sites.advance(3000)
+  const report = await sites.while(sites.secondary.site.drill(new AbortController().signal))
+  t.match(report, { equal: true, different: [] })
+  t.ok(report.events >= 30)
+  t.ok(sites.isSteady() && sites.primary.consumes)
+  for (let partition = 0; partition < PARTITIONS; partition++) {
+    const store = await sites.secondary.stores.open(`drill-counting-${partition}`)
+    for await (const page of store.entries()) t.same(page, [])
+    await store.close()
+  }
+})

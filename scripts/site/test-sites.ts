@@ -1,0 +1,322 @@
+import type { Clock } from '../../common/clock.js'
+import { manualClock } from '../../common/manual-clock.js'
+import type { ManualClock } from '../../common/manual-clock.js'
+import { otherSite, siteRegister } from '../../processors/site/index.js'
+import type { SiteName, SiteRecord } from '../../processors/site/index.js'
+import type { KeyValueStore, StoreProvider } from '../../state-stores/key-value-store.js'
+import { memoryProvider } from '../../state-stores/memory/provider.js'
+import { Application } from '../../topology/application.js'
+import type { ApplicationOptions } from '../../topology/application.js'
+import { countingProcessor } from '../../topology/counting-processor.js'
+import { openEmbeddedLogAt } from '../../topology/log/embedded/embedded-log.js'
+import type { EmbeddedLog } from '../../topology/log/embedded/embedded-log.js'
+import { silentObserver } from '../../topology/observer.js'
+import type { Query } from '../../topology/processor.js'
+import { ComponentHealth } from './component-health.js'
+import type { Peer } from './peer.js'
+import { Site } from './site.js'
+import type { SiteSettings } from './site.js'
+
+export const PARTITIONS = 2
+const TURNS = 12
+const STEP_MS = 50
+
+/** A link between the two sites: down it takes nothing, and loses the answers that are on their way. */
+export interface Link {
+  isUp: boolean
+}
+
+export interface TestSitesOptions {
+  readonly settings?: Partial<SiteSettings>
+  /** ms by which the secondary's wall clock is ahead. */
+  readonly skewMs?: number
+  readonly random?: () => number
+}
+
+/** Names process starts. */
+let starts = 0
+
+/**
+ * Two whole sites in one process, over memory, on one clock that the test moves: the same parts as in production, but for HTTP.
+ * Either can be crashed and started again on what it left, and the link between them broken.
+ */
+export class TestSites {
+  readonly clock: ManualClock = manualClock()
+  readonly link: Link = { isUp: true }
+  readonly primary: TestSite
+  readonly secondary: TestSite
+  /** What the sites said was wrong. */
+  readonly errors: string[] = []
+  /** Called after each step of the clock. */
+  onStep: () => void = () => undefined
+
+  constructor(options: TestSitesOptions = {}) {
+    this.primary = new TestSite(this, 'primary', options, 0)
+    this.secondary = new TestSite(this, 'secondary', options, options.skewMs ?? 0)
+  }
+
+  get both(): readonly TestSite[] {
+    return [this.primary, this.secondary]
+  }
+
+  of(site: SiteName): TestSite {
+    return site === 'primary' ? this.primary : this.secondary
+  }
+
+  async start(): Promise<void> {
+    await Promise.all(this.both.map((site) => this.while(site.start())))
+    await this.advance(3000)
+  }
+
+  async stop(): Promise<void> {
+    await this.while(Promise.all(this.both.map((site) => site.stop())))
+  }
+
+  /** Lets time pass, and all that follows from it. */
+  async advance(ms: number): Promise<void> {
+    for (let passed = 0; passed < ms; passed += STEP_MS) {
+      await this.clock.advance(STEP_MS)
+      for (let turn = 0; turn < TURNS; turn++) await new Promise((resolve) => setImmediate(resolve))
+      this.onStep()
+    }
+  }
+
+  /** Lets time pass until the work is done. */
+  async while<Result>(work: Promise<Result>): Promise<Result> {
+    const state = { isDone: false }
+    const settled = work.finally(() => (state.isDone = true))
+    settled.catch(() => undefined)
+    for (let step = 0; !state.isDone; step++) {
+      if (step > 20_000) throw new Error('not done within 1,000 s of the clock')
+      await this.advance(STEP_MS)
+    }
+    return settled
+  }
+
+  async until(what: string, holds: () => boolean, limitMs = 120_000): Promise<void> {
+    for (let passed = 0; !holds(); passed += STEP_MS) {
+      if (passed > limitMs) {
+        const records = this.both.map((site) => JSON.stringify(site.running?.site.record))
+        throw new Error(`not within ${limitMs} ms: ${what}\n${records.join('\n')}\n${this.errors.slice(-5).join('\n')}`)
+      }
+      await this.advance(STEP_MS)
+    }
+  }
+
+  /** No switch is under way, both sites know who is active, and that one consumes. */
+  isSteady(): boolean {
+    const [a, b] = this.both.map((site) => site.running?.site)
+    if (a === undefined || b === undefined) return false
+    const isSame = a.record.epoch === b.record.epoch && a.record.step === b.record.step
+    return (
+      isSame &&
+      a.record.phase === 'STEADY' &&
+      this.both.every((site) => site.consumes === (site.name === a.record.active))
+    )
+  }
+}
+
+interface RunningSite {
+  readonly site: Site
+  readonly log: EmbeddedLog
+  readonly health: ComponentHealth
+  end(): void
+}
+
+/** One of the two; its stores outlive it. */
+export class TestSite {
+  readonly name: SiteName
+  readonly stores = memoryProvider()
+  running: RunningSite | undefined
+  /** What its components say is wrong. */
+  troubles: readonly string[] = []
+  /** Set by a test: its health address as the other site sees it. */
+  healthAnswer: (() => boolean) | undefined
+  /** Set by a test: told of each change of the register. */
+  onRecord: ((record: SiteRecord) => void) | undefined
+  /** Set by a test: throws where a write to a store shall fail. */
+  onWrite: ((store: string) => void) | undefined
+  readonly #sites: TestSites
+  readonly #options: TestSitesOptions
+  readonly #skewMs: number
+  #incarnations = 0
+
+  constructor(sites: TestSites, name: SiteName, options: TestSitesOptions, skewMs: number) {
+    this.#sites = sites
+    this.name = name
+    this.#options = options
+    this.#skewMs = skewMs
+  }
+
+  get site(): Site {
+    if (this.running === undefined) throw new Error(`the ${this.name} site does not run`)
+    return this.running.site
+  }
+  get consumes(): boolean {
+    return this.running !== undefined && this.running.site.isConsuming
+  }
+  get takesTraffic(): boolean {
+    return (
+      this.running !== undefined && this.running.health.isHealthy && this.running.site.trafficTroubles().length === 0
+    )
+  }
+
+  async start(): Promise<void> {
+    const { clock, stores, end } = this.#process()
+    const log = await openEmbeddedLogAt(stores, 'log', {
+      clock,
+      newIncarnation: () => `${this.name}-${++this.#incarnations}`,
+      onCleanError: () => undefined,
+    })
+    const application = (options: Partial<ApplicationOptions>): Application =>
+      new Application({
+        applicationId: 'test',
+        instance: `${this.name}-${++starts}`,
+        processors: [countingProcessor],
+        log,
+        stores,
+        clock,
+        partitions: PARTITIONS,
+        commitIntervalMs: 100,
+        changelogIntervalMs: 1000,
+        journalRetentionMs: 7 * 24 * 3_600_000,
+        stateCacheBytes: 1024 * 1024,
+        createInputTopics: true,
+        observer: {
+          ...silentObserver,
+          onError: (where, error) => this.#sites.errors.push(`${this.name} ${where}: ${error.message}`),
+        },
+        onFatal: (error) => this.#sites.errors.push(`${this.name} fatal: ${error.message}`),
+        ...options,
+      })
+    const health = new ComponentHealth({
+      clock,
+      intervalMs: 5000,
+      troubles: () => [...this.troubles, ...site.troubles()],
+      probeLog: () => log.topics(),
+    })
+    const site: Site = new Site({
+      site: this.name,
+      applicationId: 'test',
+      partitions: PARTITIONS,
+      processors: [countingProcessor],
+      log,
+      stores,
+      clock,
+      register: application({ applicationId: 'test-site', processors: [siteRegister('test-site')], partitions: 1 }),
+      newDomains: () => {
+        const domains = application({ site: this.name })
+        return { application: domains, streams: domains, start: () => domains.start() }
+      },
+      peer: this.#peer(),
+      token: '',
+      health,
+      newId: () => `command-${++starts}`,
+      random: this.#options.random ?? (() => 0.5),
+      settings: {
+        manualWindowMs: 3 * 3_600_000,
+        automaticWindowMs: 3_600_000,
+        checkIntervalMs: 10_000,
+        failureThreshold: 3,
+        automaticSwitch: true,
+        failbackHoldOffMs: 600_000,
+        preloadTimeoutMs: 600_000,
+        rowCacheBytes: 1024 * 1024,
+        journalRetentionMs: 7 * 24 * 3_600_000,
+        ...this.#options.settings,
+      },
+      onRecord: (record) => this.onRecord?.(record),
+      onError: (where, error) => this.#sites.errors.push(`${this.name} ${where}: ${error.message}`),
+    })
+    this.running = { site, log, health, end }
+    await site.start()
+  }
+
+  /** As by kill -9: what was written stays, nothing is done any more. */
+  crash(): void {
+    this.running?.end()
+    this.running = undefined
+  }
+
+  async stop(): Promise<void> {
+    const { running } = this
+    this.running = undefined
+    await running?.site.stop()
+    await running?.log.close()
+  }
+
+  /** Resolves when the event is in this site's journal; rejects when the site does not take it. */
+  async count(key: string, mode = ''): Promise<void> {
+    const event = { type: 'Counted', data: { key, mode } }
+    await this.site.streams.ingest('counting', [{ key, event, original: null }])
+  }
+
+  async countOf(key: string): Promise<number | undefined> {
+    const query = countingProcessor.queries[0] as Query<string, number>
+    const result = await this.site.streams.query('counting', query, key, key)
+    return result.ok ? result.result : undefined
+  }
+
+  /** The other site over the link. */
+  #peer(): Peer {
+    const sites = this.#sites
+    const other = (): Site => sites.of(otherSite(this.name)).site
+    const mustBeUp = (): void => {
+      if (!sites.link.isUp) throw new Error('the link is down')
+    }
+    const over = async <Result>(call: () => Promise<Result> | Result): Promise<Result> => {
+      mustBeUp()
+      const answer = await call()
+      mustBeUp()
+      return answer
+    }
+    return {
+      url: 'http://other',
+      exchange: (record) => over(() => other().exchange(record)),
+      isHealthy: () => over(() => sites.of(otherSite(this.name)).answersHealth()),
+      history: (wanted, signal) => over(() => other().history(wanted, 100, signal)),
+      act: (act, by) => over(() => other().act(act, { ...by, forwarded: true })),
+      digests: () => over(() => other().digests()),
+    }
+  }
+
+  answersHealth(): boolean {
+    return this.running !== undefined && (this.healthAnswer?.() ?? this.takesTraffic)
+  }
+
+  /** What one process has of the world: at its end its stores shut, and its timers never call again. */
+  #process(): { readonly clock: Clock; readonly stores: StoreProvider; readonly end: () => void } {
+    const { clock } = this.#sites
+    const { stores } = this
+    const opened = new Set<string>()
+    let hasEnded = false
+    const unlessEnded = <T>(work: () => Promise<T>): Promise<T> => (hasEnded ? new Promise(() => undefined) : work())
+    return {
+      clock: {
+        now: () => clock.now() + this.#skewMs,
+        monotonic: () => clock.monotonic(),
+        setTimer: (callback, delayMs) =>
+          clock.setTimer(() => {
+            if (!hasEnded) callback()
+          }, delayMs),
+      },
+      stores: {
+        open: (name, options): Promise<KeyValueStore> =>
+          unlessEnded(async () => {
+            opened.add(name)
+            const store = await stores.open(name, options)
+            const write: KeyValueStore['write'] = async (...written) => {
+              this.onWrite?.(name)
+              return store.write(...written)
+            }
+            return Object.create(store, { write: { value: write } }) as KeyValueStore
+          }),
+        setAside: (name, reason) => unlessEnded(() => stores.setAside(name, reason)),
+      },
+      end() {
+        hasEnded = true
+        for (const name of opened) stores.crash(name)
+      },
+    }
+  }
+}
