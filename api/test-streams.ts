@@ -4,6 +4,7 @@ import type {
   CmHandleLookUp,
   CmHandleView,
   DmiPluginsPage,
+  ReferenceLookUp,
   SearchArguments,
   SearchPage,
 } from '../processors/trust-level/views.js'
@@ -160,6 +161,11 @@ function answer(streams: TestStreams, partitions: number, name: string, partitio
       return {
         cmHandle: streams.alternateIds.get((args as { alternateId: string }).alternateId) ?? null,
       } satisfies AlternateIdLookUp
+    case 'reference': {
+      const { reference } = args as { reference: string }
+      const byId = lookUp(streams, reference)
+      return { byId, byAlternateId: streams.alternateIds.get(reference) ?? null } satisfies ReferenceLookUp
+    }
     case 'search':
       return search(streams, partitions, partition, args as SearchArguments)
     default:

@@ -59,11 +59,18 @@ function checkLength(reference: string): void {
 type Found = Extract<CmHandleLookUp, { found: true }> & { readonly position: Provenance['position'] }
 type NotFound = Extract<CmHandleLookUp, { found: false }>
 
+/** What a text leads to, at its home. */
+interface Home {
+  readonly byId: Found | NotFound | null
+  readonly byAlternateId: string | null
+}
+
 /** The questions that one reference takes. An answer is as old as the oldest of what it rests on. */
 class LookUps {
   readonly #api: Api
   readonly #demand: Demand
   readonly #provenances: Provenance[] = []
+  readonly #homes = new Map<string, Home>()
 
   constructor(api: Api, demand: Demand) {
     this.#api = api
@@ -71,16 +78,13 @@ class LookUps {
   }
 
   async id(cmHandle: string): Promise<Found | NotFound | null> {
-    if (cmHandleIdFault(cmHandle) !== null) return null
-    const { result, position } = await this.#ask(this.#api.queries.cmHandle, cmHandle, { cmHandle })
-    return result.found ? { ...result, position } : result
+    return (await this.#home(cmHandle)).byId
   }
 
   /** The alternate id's home only says who may have it: the handle's own row decides. */
   async alternateId(alternateId: string): Promise<Found | null> {
-    if (alternateId === '' || alternateIdFault(alternateId) !== null) return null
-    const { cmHandle } = (await this.#ask(this.#api.queries.alternateId, alternateId, { alternateId })).result
-    const found = cmHandle === null ? null : await this.id(cmHandle)
+    const { byAlternateId } = await this.#home(alternateId)
+    const found = byAlternateId === null ? null : await this.id(byAlternateId)
     return found?.found === true && found.handle.alternateId === alternateId ? found : null
   }
 
@@ -94,6 +98,29 @@ class LookUps {
     if (role === 'active') return notFound(reference, byId?.pendingSince ?? null)
     const why = `${shown(reference, 300)} is not found in a copy that is ${Math.ceil(stalenessMs)} ms old`
     return queryError('notOwned', why, RETRY_AFTER_MS)
+  }
+
+  /** Asked once, for both kinds of reference that the text may be. */
+  async #home(text: string): Promise<Home> {
+    const home = this.#homes.get(text) ?? (await this.#askHome(text))
+    this.#homes.set(text, home)
+    return home
+  }
+
+  async #askHome(text: string): Promise<Home> {
+    const { queries } = this.#api
+    const mayBeAlternateId = text !== '' && alternateIdFault(text) === null
+    if (cmHandleIdFault(text) === null) {
+      const { result, position } = await this.#ask(queries.reference, text, { reference: text })
+      const { byId, byAlternateId } = result
+      return {
+        byId: byId.found ? { ...byId, position } : byId,
+        byAlternateId: mayBeAlternateId ? byAlternateId : null,
+      }
+    }
+    if (!mayBeAlternateId) return { byId: null, byAlternateId: null }
+    const { result } = await this.#ask(queries.alternateId, text, { alternateId: text })
+    return { byId: null, byAlternateId: result.cmHandle }
   }
 
   async #ask<Arguments, Result>(

@@ -158,7 +158,7 @@ function refuse(context: Context, code: PlatformRefusal, message: string, platfo
 function removeAddress(platform: OpenPlatform, position: number, context: Context): void {
   const address = platform.row.addresses[position]
   moveAddress(platform, position, 'REMOVED', context)
-  if (address !== undefined) forgetWindows(platform.name, address.id, context)
+  if (address !== undefined) forgetWindows(platform.name, address, context)
 }
 
 function newAddress({ address, active }: NewAddress, id: number, { time }: Context): AddressRow {

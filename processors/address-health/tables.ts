@@ -132,7 +132,3 @@ export const alerts: Table<AlertRow> = {
 
 /** In order of declaration, which fixes their key spaces: new ones go to the end. */
 export const tables: readonly Table<unknown>[] = [platforms, windows, overflows, alerts]
-
-export function addressKey(platform: string, addressId: number): string {
-  return platform + SEPARATOR + String(addressId)
-}

@@ -3,8 +3,10 @@ import type { Table } from '../../topology/processor.js'
 import type { Context } from './context.js'
 import { addressDeadline } from './deadlines.js'
 import { idHash } from './id-hash.js'
+import { addressKeys } from './keys.js'
+import type { AddressKeys } from './keys.js'
 import type { OpenPlatform } from './open-platform.js'
-import { addressKey, overflows, SEPARATOR, windows } from './tables.js'
+import { overflows, windows } from './tables.js'
 import type { AddressRow } from './tables.js'
 import { closedWindow, counted, emptyWindow, hasCounted } from './window-row.js'
 import type { WindowRow } from './window-row.js'
@@ -30,8 +32,8 @@ export function countCall(
   { result, callId, producer, eventId }: CallOutcomeReported,
   context: Context,
 ): boolean {
-  const key = addressKey(platform.name, address.id)
-  const { slot: newestSlot, newest, older } = windowsOf(key, context)
+  const keys = addressKeys(platform.name, address)
+  const { slot: newestSlot, newest, older } = windowsOf(keys, context)
   const { detectInterval } = platform.row
   const isOpen = newest !== undefined && !newest.isClosed && newest.end > context.time
   const current = isOpen ? newest : emptyWindow(endOfWindow(address.windowsFrom, detectInterval, context.time))
@@ -41,18 +43,18 @@ export function countCall(
 
   let failedBefore = current.failed
   if (current.calls >= context.settings.outcomeIdLimit) {
-    const overflow = overflowOf(current, context.get(overflows, key))
+    const overflow = overflowOf(current, context.get(overflows, keys.overflow))
     failedBefore += overflow.failed
     context.count('unchecked_outcomes')
     const failed = overflow.failed + (isFailure ? 1 : 0)
-    context.put(overflows, key, { end: current.end, calls: overflow.calls + 1, failed })
+    context.put(overflows, keys.overflow, { end: current.end, calls: overflow.calls + 1, failed })
   } else {
     const callHash = idHash(CALL, callId)
     const eventHash = idHash(EVENT, producer, eventId)
     if (hasCounted(current, callHash, eventHash)) return false
     const isLastNear = last !== undefined && last.end > current.end - 2 * detectInterval
     if (isLastNear && hasCounted(last, callHash, eventHash)) return false
-    context.put(windows, windowKey(key, slot), counted(current, isFailure, callHash, eventHash))
+    context.put(windows, keys.windows[slot], counted(current, isFailure, callHash, eventHash))
   }
   if (isFailure && failedBefore === 0) {
     context.arm(current.end, addressDeadline('window', platform.name, address.id))
@@ -62,37 +64,37 @@ export function countCall(
 
 /** Closes the window that is at its end; answers its counts, which are then to be judged. Undefined: there is nothing to judge. */
 export function closeDueWindow(platform: OpenPlatform, address: AddressRow, context: Context): Counts | undefined {
-  const key = addressKey(platform.name, address.id)
-  const { slot, newest } = windowsOf(key, context)
+  const keys = addressKeys(platform.name, address)
+  const { slot, newest } = windowsOf(keys, context)
   if (newest === undefined || newest.isClosed || newest.end > context.time) return undefined
-  const counts = countsOf(newest, key, context)
+  const counts = countsOf(newest, keys, context)
   if (counts.failed === 0) return undefined
-  close(platform, address, windowKey(key, slot), newest, context)
+  close(platform, address, keys.windows[slot], newest, context)
   return counts
 }
 
 /** Ends the window before its time, without judging it. (address health, section 3, rows 11 and 23) */
 export function endWindow(platform: OpenPlatform, address: AddressRow, context: Context): void {
-  const key = addressKey(platform.name, address.id)
-  const { slot, newest } = windowsOf(key, context)
+  const keys = addressKeys(platform.name, address)
+  const { slot, newest } = windowsOf(keys, context)
   if (newest === undefined || newest.isClosed || newest.end <= context.time) return
-  close(platform, address, windowKey(key, slot), newest, context)
+  close(platform, address, keys.windows[slot], newest, context)
 }
 
 /** Forgets all windows of an address that is removed. */
-export function forgetWindows(platform: string, addressId: number, context: Context): void {
-  const key = addressKey(platform, addressId)
-  for (const rowKey of windowKeys(key)) if (context.get(windows, rowKey) !== undefined) context.delete(windows, rowKey)
-  if (context.get(overflows, key) !== undefined) context.delete(overflows, key)
+export function forgetWindows(platform: string, address: AddressRow, context: Context): void {
+  const keys = addressKeys(platform, address)
+  for (const key of keys.windows) if (context.get(windows, key) !== undefined) context.delete(windows, key)
+  if (context.get(overflows, keys.overflow) !== undefined) context.delete(overflows, keys.overflow)
 }
 
 /** Counts of the window in which `time` lies. */
-export function currentCounts(platform: string, { id, state }: AddressRow, time: number, rows: Rows): Counts {
-  if (state !== 'ACTIVE') return NO_COUNTS
-  const key = addressKey(platform, id)
-  const { newest } = windowsOf(key, rows)
+export function currentCounts(platform: string, address: AddressRow, time: number, rows: Rows): Counts {
+  if (address.state !== 'ACTIVE') return NO_COUNTS
+  const keys = addressKeys(platform, address)
+  const { newest } = windowsOf(keys, rows)
   if (newest === undefined || newest.isClosed || newest.end <= time) return NO_COUNTS
-  return countsOf(newest, key, rows)
+  return countsOf(newest, keys, rows)
 }
 
 /** When the window in which `time` lies began. */
@@ -105,29 +107,26 @@ export interface Rows {
   get<Row>(table: Table<Row>, key: string): Row | undefined
 }
 
-/** Keys of the two rows of an address. */
-export function windowKeys(key: string): readonly string[] {
-  return [windowKey(key, 0), windowKey(key, 1)]
-}
-
 type Slot = 0 | 1
 
 const otherSlot = (slot: Slot): Slot => (slot === 0 ? 1 : 0)
-const windowKey = (key: string, slot: Slot): string => key + SEPARATOR + String(slot)
 const endOfWindow = (from: number, interval: number, time: number): number =>
   startOfWindow(from, interval, time) + interval
 
 /** The two rows of an address; without any, slot 1 counts as the newest, so that the first takes 0. */
-function windowsOf(key: string, rows: Rows): { slot: Slot; newest?: WindowRow; older?: WindowRow } {
-  const first = rows.get(windows, windowKey(key, 0))
-  const second = rows.get(windows, windowKey(key, 1))
+function windowsOf(
+  { windows: [firstKey, secondKey] }: AddressKeys,
+  rows: Rows,
+): { slot: Slot; newest?: WindowRow; older?: WindowRow } {
+  const first = rows.get(windows, firstKey)
+  const second = rows.get(windows, secondKey)
   if (first === undefined) return second === undefined ? { slot: 1 } : { slot: 1, newest: second }
   if (second === undefined) return { slot: 0, newest: first }
   return first.end > second.end ? { slot: 0, newest: first, older: second } : { slot: 1, newest: second, older: first }
 }
 
-function countsOf(window: WindowRow, key: string, rows: Rows): Counts {
-  const overflow = overflowOf(window, rows.get(overflows, key))
+function countsOf(window: WindowRow, keys: AddressKeys, rows: Rows): Counts {
+  const overflow = overflowOf(window, rows.get(overflows, keys.overflow))
   return { calls: window.calls + overflow.calls, failed: window.failed + overflow.failed }
 }
 

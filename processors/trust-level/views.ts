@@ -41,6 +41,12 @@ export interface AlternateIdLookUp {
   readonly cmHandle: string | null
 }
 
+/** Answer of the query `reference` (key: the text): the handle of this id, and who holds or has claimed it as alternate id. */
+export interface ReferenceLookUp {
+  readonly byId: CmHandleLookUp
+  readonly byAlternateId: string | null
+}
+
 /** Conditions of a search, all of which must hold. (trust levels, section 2) */
 export type Condition =
   | { readonly kind: 'publicProperties'; readonly properties: readonly (readonly [name: string, value: string])[] }

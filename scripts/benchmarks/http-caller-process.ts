@@ -1,4 +1,6 @@
-import { Client } from 'undici'
+import { setTimeout as pause } from 'node:timers/promises'
+import { Client, Pool } from 'undici'
+import type { Dispatcher } from 'undici'
 import type { HttpTimes } from './http-caller.js'
 
 export interface HttpRequest {
@@ -9,40 +11,69 @@ export interface HttpRequest {
   readonly contentType?: string
 }
 
-/** `forMs` 0: each request once. */
+/** `forMs` 0: each request once. `ratePerS` 0: one after the other; else so many a second, whether answers come or not. */
 export interface HttpRun {
   readonly requests: readonly HttpRequest[]
   readonly forMs: number
+  readonly ratePerS: number
 }
 
 const LONGEST_ANSWER_MS = 120_000
 
 // The process of `startHttpCaller`: `http-caller-process.js <origin>`.
-const client = new Client(process.argv[2] ?? '', { headersTimeout: LONGEST_ANSWER_MS, bodyTimeout: LONGEST_ANSWER_MS })
+const origin = process.argv[2] ?? ''
+const timeouts = { headersTimeout: LONGEST_ANSWER_MS, bodyTimeout: LONGEST_ANSWER_MS }
+const client = new Client(origin, timeouts)
+const pool = new Pool(origin, { ...timeouts, connections: 32 })
 process.on('message', (run: HttpRun) => {
-  sendAll(run).then(
+  const sent = run.ratePerS > 0 ? sendAtRate(run) : sendAll(run)
+  sent.then(
     (times) => process.send?.(times),
     (thrown: unknown) => process.send?.({ failure: String(thrown) }),
   )
 })
-process.once('disconnect', () => void client.destroy())
+process.once('disconnect', () => {
+  void client.destroy()
+  void pool.destroy()
+})
 
 async function sendAll({ requests, forMs }: HttpRun): Promise<HttpTimes> {
   const durationsMs: number[] = []
   const end = performance.now() + forMs
   let bytes = 0
   do {
-    for (const { method, path, body = null, contentType = 'application/json' } of requests) {
-      const started = performance.now()
-      const answer = await client.request({ method, path, body, headers: { 'content-type': contentType } })
-      const text = await answer.body.arrayBuffer()
-      durationsMs.push(performance.now() - started)
-      bytes = text.byteLength
-      if (answer.statusCode >= 300) {
-        const said = Buffer.from(text).toString('utf8', 0, 500)
-        throw new Error(`${method} ${path} answered ${answer.statusCode}: ${said}`)
-      }
+    for (const request of requests) {
+      const answer = await send(client, request)
+      durationsMs.push(answer.durationMs)
+      bytes = answer.bytes
     }
   } while (performance.now() < end)
   return { durationsMs, bytes }
+}
+
+async function sendAtRate({ requests, forMs, ratePerS }: HttpRun): Promise<HttpTimes> {
+  const started = performance.now()
+  const sent: ReturnType<typeof send>[] = []
+  for (let passedMs = 0; passedMs < forMs; passedMs = performance.now() - started) {
+    while (sent.length < (passedMs * ratePerS) / 1000) {
+      const request = requests[sent.length % requests.length]
+      if (request !== undefined) sent.push(send(pool, request))
+    }
+    await pause(1)
+  }
+  const answers = await Promise.all(sent)
+  return { durationsMs: answers.map(({ durationMs }) => durationMs), bytes: answers.at(-1)?.bytes ?? 0 }
+}
+
+async function send(
+  through: Dispatcher,
+  { method, path, body, contentType = 'application/json' }: HttpRequest,
+): Promise<{ readonly durationMs: number; readonly bytes: number }> {
+  const started = performance.now()
+  const answer = await through.request({ method, path, body: body ?? null, headers: { 'content-type': contentType } })
+  const text = await answer.body.arrayBuffer()
+  const durationMs = performance.now() - started
+  if (answer.statusCode < 300) return { durationMs, bytes: text.byteLength }
+  const said = Buffer.from(text).toString('utf8', 0, 500)
+  throw new Error(`${method} ${path} answered ${answer.statusCode}: ${said}`)
 }

@@ -10,18 +10,21 @@ export interface HttpTimes {
   readonly bytes: number
 }
 
-/** A client in a process of its own, as callers are; one request at a time, over one connection. */
+/** A client in a process of its own, as callers are. */
 export interface HttpCaller {
-  /** Sends the requests in turn: each once, or over and over for a while. Rejects when one is not answered with 2xx. */
-  send(requests: readonly HttpRequest[], forMs?: number): Promise<HttpTimes>
+  /**
+   * Sends the requests in turn: each once, or over and over for a while; one at a time over one connection, or at a rate over
+   * many. Rejects when one is not answered with 2xx.
+   */
+  send(requests: readonly HttpRequest[], forMs?: number, ratePerS?: number): Promise<HttpTimes>
   close(): void
 }
 
 export function startHttpCaller(origin: string): HttpCaller {
   const child = fork(new URL('http-caller-process.js', import.meta.url), [origin])
   return {
-    async send(requests, forMs = 0) {
-      child.send({ requests, forMs } satisfies HttpRun)
+    async send(requests, forMs = 0, ratePerS = 0) {
+      child.send({ requests, forMs, ratePerS } satisfies HttpRun)
       const [answer] = (await once(child, 'message')) as [HttpTimes | { readonly failure: string }]
       if ('failure' in answer) throw new Error(answer.failure)
       return answer

@@ -7,6 +7,8 @@ export const rowNames = [
   'search',
   'reads',
   'registration',
+  'outcomes',
+  'selections',
   'replay',
   'memory',
 ] as const

@@ -2,12 +2,14 @@ import type { Figure } from './figure.js'
 import type { RowName } from './row-names.js'
 import { burst } from './rows/burst.js'
 import { memory } from './rows/memory.js'
+import { outcomes } from './rows/outcomes.js'
 import { pluginDown } from './rows/plugin-down.js'
 import { raw } from './rows/raw.js'
 import { reads } from './rows/reads.js'
 import { registration } from './rows/registration.js'
 import { replayed } from './rows/replay.js'
 import { search } from './rows/search.js'
+import { selections } from './rows/selections.js'
 import { steady } from './rows/steady.js'
 
 /** Measures one thing; `directory` is empty and its own. */
@@ -21,6 +23,8 @@ const rows: Readonly<Record<RowName, Row>> = {
   search,
   reads,
   registration,
+  outcomes,
+  selections,
   replay: replayed,
   memory,
 }

@@ -3,7 +3,7 @@ import type { Query, QueryReader } from '../../../topology/processor.js'
 import { countedOwnLevel, effectiveLevel, isLower } from '../levels.js'
 import { alternateIds, cmHandles, plugins, trust } from '../tables.js'
 import type { CmHandleRow, PluginRow, TrustRow } from '../tables.js'
-import type { AlternateIdLookUp, CmHandleLookUp, CmHandleView, TrustEvidence } from '../views.js'
+import type { AlternateIdLookUp, CmHandleLookUp, CmHandleView, ReferenceLookUp, TrustEvidence } from '../views.js'
 
 /** One handle with its level and why it is so. `journalTopic`: for the position that decided. */
 export function cmHandleQuery(journalTopic: string): Query<{ readonly cmHandle: string }, CmHandleLookUp> {
@@ -27,6 +27,21 @@ export const alternateIdQuery: Query<{ readonly alternateId: string }, Alternate
   async run(reader, { alternateId }) {
     return { cmHandle: (await reader.get(alternateIds, alternateId))?.cmHandle ?? null }
   },
+}
+
+/** What a text leads to as an id and as an alternate id, both of which have their home at the same key. */
+export function referenceQuery(journalTopic: string): Query<{ readonly reference: string }, ReferenceLookUp> {
+  const byId = cmHandleQuery(journalTopic)
+  return {
+    name: 'reference',
+    async run(reader, { reference }) {
+      const [found, { cmHandle }] = await Promise.all([
+        byId.run(reader, { cmHandle: reference }),
+        alternateIdQuery.run(reader, { alternateId: reference }),
+      ])
+      return { byId: found, byAlternateId: cmHandle }
+    },
+  }
 }
 
 /** `trustLevel` undefined: left out, as JSON does it. */

@@ -1,4 +1,4 @@
-import { alternateIdQuery, cmHandleQuery } from './cm-handle.js'
+import { alternateIdQuery, cmHandleQuery, referenceQuery } from './cm-handle.js'
 import { dmiPluginsQuery } from './dmi-plugins.js'
 import { searchQuery } from './search.js'
 
@@ -6,6 +6,7 @@ import { searchQuery } from './search.js'
 export const trustLevelQueries = (journalTopic: string) => ({
   cmHandle: cmHandleQuery(journalTopic),
   alternateId: alternateIdQuery,
+  reference: referenceQuery(journalTopic),
   search: searchQuery,
   dmiPlugins: dmiPluginsQuery,
 })
