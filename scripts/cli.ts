@@ -1,6 +1,7 @@
 import { Command } from 'commander'
 import { systemClock } from '../common/clock.js'
 import { ensureError } from '../common/errors.js'
+import { registerArchive } from './commands/archive.js'
 import { registerDiff } from './commands/diff.js'
 import { registerErrors } from './commands/errors.js'
 import { registerExplain } from './commands/explain.js'
@@ -25,6 +26,7 @@ registerStart(program, (settings, logger, ...rest) => startPulsefold(settings, l
 registerSettings(program)
 registerTopology(program)
 registerErrors(program)
+registerArchive(program)
 registerReplay(program)
 registerState(program)
 registerExplain(program)

@@ -10,6 +10,7 @@ import { e2tMessageErrors } from '../schemas/keep-alive/errors.js'
 import { registryErrors } from '../schemas/registry/errors.js'
 import { storeErrors } from '../state-stores/errors.js'
 import { peerErrors } from '../topology/cluster/errors.js'
+import { archiveErrors } from '../topology/archive/errors.js'
 import { auditErrors } from '../topology/audit/errors.js'
 import { engineErrors } from '../topology/errors.js'
 import { logErrors } from '../topology/log/errors.js'
@@ -37,6 +38,7 @@ export const errorTables: readonly { readonly family: string; readonly where: st
   { family: 'Stores', where: 'the log, the start', table: storeErrors },
   { family: 'Audit', where: 'the end of the audit commands', table: auditErrors },
   { family: 'Commands', where: 'the end of `sources` and `dead-letters`', table: operatorErrors },
+  { family: 'Archive', where: 'the end of the audit commands', table: archiveErrors },
   { family: 'Simulation', where: 'the end of `simulate`', table: simulationErrors },
 ]
 

@@ -11,18 +11,13 @@ export interface AuditFlags extends SourceFlags {
   readonly json?: true
 }
 
-/** A command that reads journals. What it does not know of its flags are settings, as of `start`. */
-export function auditCommand(
-  program: Command,
-  name: string,
-  description: string,
-  words: { readonly key?: 'required' | 'optional'; readonly moments?: true } = {},
-): Command {
-  const key = words.key === undefined ? '' : words.key === 'required' ? ' <key>' : ' [key]'
+/** A command that reads journals; `usage` is its name and arguments. What it does not know of its flags are settings. */
+export function auditCommand(program: Command, usage: string, description: string): Command {
   return program
-    .command(name + key + (words.moments === true ? ' <a> <b>' : ''))
+    .command(usage)
     .description(`${description}; takes the flags of \`start\` besides`)
     .option('--url <url>', 'read the journals of the running Pulsefold at this address (default: the log in dataDir)')
+    .option('--archive <directory>', 'read the journals in this archive')
     .option('--token <token>', 'its auditToken (default: that of the settings)')
     .option('--domain <names>', 'only these domains, by comma', byComma)
     .option('--json', 'print JSON')

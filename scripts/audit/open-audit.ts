@@ -1,6 +1,7 @@
 import { systemClock } from '../../common/clock.js'
 import { loadSettings } from '../../common/settings.js'
 import type { Settings } from '../../common/settings.js'
+import { openArchive } from '../../topology/archive/archive-source.js'
 import type { Audit } from '../../topology/audit/audit.js'
 import type { JournalSource } from '../../topology/audit/journal-source.js'
 import { openKafkaLog } from '../../topology/log/kafka/kafka-log.js'
@@ -14,6 +15,7 @@ import { scratchStores } from './scratch-stores.js'
 /** Which journals an audit reads: of a running instance, or of the log that the settings name. */
 export interface SourceFlags {
   readonly url?: string
+  readonly archive?: string
   readonly token?: string
 }
 
@@ -33,7 +35,7 @@ export async function openAudit(source: SourceFlags, settingsFlags: readonly str
   return {
     source: opened.source,
     settings: { ...settings, applicationId },
-    isDirectory: source.url === undefined && settings.kafkaBrokers.length === 0,
+    isDirectory: source.url === undefined && source.archive === undefined && settings.kafkaBrokers.length === 0,
     applicationId,
     processors: declaredProcessors({ ...settings, applicationId }),
     openStore: () => scratch.openStore(),
@@ -50,7 +52,11 @@ interface OpenedSource {
   close(): Promise<void>
 }
 
-async function openSource({ url, token = '' }: SourceFlags, settings: Settings): Promise<OpenedSource> {
+async function openSource({ url, archive, token = '' }: SourceFlags, settings: Settings): Promise<OpenedSource> {
+  if (archive !== undefined) {
+    const source = await openArchive(archive)
+    return { source, applicationId: source.applicationId, close: () => Promise.resolve() }
+  }
   if (url !== undefined) {
     const reader = apiReader(url, token)
     const { applicationId } = await reader.about()

@@ -16,7 +16,7 @@ interface Flags extends AuditFlags {
 
 /** Adds `diff`; its exit status is 1 when something differs. */
 export function registerDiff(program: Command): void {
-  auditCommand(program, 'diff', 'rows that differ between two moments: a time, positions, or `end`', { moments: true })
+  auditCommand(program, 'diff <a> <b>', 'rows that differ between two moments: a time, positions, or `end`')
     .option(
       '--with-url <url>',
       'the second moment is of the Pulsefold at this address; journal positions then do not count',

@@ -16,9 +16,7 @@ interface Flags extends AuditFlags, Pick<MomentFlags, 'position'> {
 
 /** Adds `explain`. */
 export function registerExplain(program: Command): void {
-  auditCommand(program, 'explain', 'the records that led to the state of a key, with the rules that fired', {
-    key: 'required',
-  })
+  auditCommand(program, 'explain <key>', 'the records that led to the state of a key, with the rules that fired')
     .option('--at <time>', 'up to what the log had stamped by then (default: now)', parseTime)
     .option('--position <positions>', 'up to the positions that an answer carried', parsePositions)
     .option('--limit <steps>', 'newest steps to tell', parseOffset, 6)

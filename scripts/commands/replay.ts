@@ -23,15 +23,12 @@ export function registerReplay(program: Command): void {
     .option('--keys <keys>', 'only the partitions of these keys, by comma; prints their rows', byComma)
     .action(async (flags: Flags, command: Command) => {
       const work = async (audit: OpenedAudit, onProgress: OnProgress): Promise<readonly ReplayedJournal[]> => {
-        const threads = await startReplayThreads(audit.source.reader, audit.settings)
         const { domain: domains, keys } = flags
-        return replayJournals(audit, {
-          domains,
-          keys,
-          until: momentOf(flags),
-          onProgress,
-          replayers: threads.replayers,
-        }).finally(() => threads.close())
+        const request = { domains, keys, until: momentOf(flags), onProgress }
+        // Threads read records alone: what has snapshots, too, is folded here.
+        if (audit.source.snapshotBefore !== undefined) return replayJournals(audit, request)
+        const threads = await startReplayThreads(audit.source.reader, audit.settings)
+        return replayJournals(audit, { ...request, replayers: threads.replayers }).finally(() => threads.close())
       }
       await runAudit(flags, command.args, work, (replayed) => replayed.flatMap(lines))
     })

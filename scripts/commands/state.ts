@@ -21,11 +21,8 @@ interface Flags extends AuditFlags, Pick<MomentFlags, 'position'> {
 export function registerState(program: Command): void {
   auditCommand(
     program,
-    'state',
+    'state [key]',
     'what was true of a key (a query, a whole store) at a moment, and what we answered then',
-    {
-      key: 'optional',
-    },
   )
     .option('--at <time>', 'the moment (default: now)', parseTime)
     .option('--position <positions>', 'the positions that an answer carried', parsePositions)

@@ -61,7 +61,9 @@ export async function withFold<Result>(
   work: (fold: JournalFold) => Promise<Result>,
 ): Promise<Result> {
   const { source } = audit
-  const snapshot = await source.snapshotBefore?.(journal, from)
+  // A journal that begins later may have a snapshot there: without it there is nothing to fold.
+  const { start } = await source.reader.offsets(journal)
+  const snapshot = await source.snapshotBefore?.(journal, Math.max(from, start))
   const store = await audit.openStore()
   try {
     return await work(

@@ -74,6 +74,7 @@ async function explainPart(
 ): Promise<Explanation> {
   let onFolded: (folded: Folded) => void = () => undefined
   return withFold(audit, audited, from, { onFolded: (folded) => onFolded(folded) }, async (fold) => {
+    await fold.foldTo(from)
     const watched = await WatchedRows.of(fold, subject)
     const collected = collectSteps(fold, audited.journal, watched, limit)
     onFolded = collected.take

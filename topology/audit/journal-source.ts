@@ -20,6 +20,8 @@ export interface Snapshot {
 /** Where audits read journals. Everything besides `reader` only makes them faster. */
 export interface JournalSource {
   readonly reader: JournalReader
+  /** Fields were replaced by pseudonyms: what it gives is not what was sealed. */
+  readonly isMasked?: boolean
   /** The newest snapshot at or before the offset. */
   snapshotBefore?(journal: TopicPartition, offset: number): Promise<Snapshot | undefined>
   /**

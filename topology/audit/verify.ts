@@ -38,7 +38,7 @@ export interface KeptVerdict {
 export interface Verification {
   readonly domain: string
   readonly partition: number
-  /** `unknown`: nothing is sealed, or what the journal lacks leaves it open. */
+  /** `unknown`: nothing is sealed, or what the journal lacks, or was masked in it, leaves it open. */
   readonly verdict: 'equal' | 'different' | 'unknown'
   readonly seals: {
     readonly compared: number
@@ -95,6 +95,7 @@ async function verifyJournal(
       let lastGood = 0
       let firstBad: StampedSeal | undefined
       for (const offset of [...new Set(checks)].sort((a, b) => a - b)) {
+        if (offset < fold.offset) continue
         await fold.foldTo(offset)
         const ofJournal = fold.digest.rows.toHex()
         for (const state of states.filter((one) => one.offset === offset)) {
@@ -128,7 +129,7 @@ async function verifyJournal(
     }))
     const { ofOtherVersions, coarse } = seals
     const isDifferent = firstBad !== undefined || kept.some(({ isEqual }) => !isEqual)
-    const isUnknown = gaps.length > 0 || (coarse.length === 0 && kept.length === 0)
+    const isUnknown = audit.source.isMasked === true || gaps.length > 0 || (coarse.length === 0 && kept.length === 0)
     return {
       domain: processor.name,
       partition: journal.partition,
@@ -170,13 +171,13 @@ interface Seals {
 /** Seals that this build can give, by position; of a position sealed twice the later. */
 async function comparableSeals(audit: Audit, { processor, journal }: AuditedJournal): Promise<Seals> {
   const { reader } = audit.source
-  const { end } = await reader.offsets(journal)
+  const { start, end } = await reader.offsets(journal)
   const digests = partitionOfStore(names.digests(audit.applicationId, processor.store), journal)
   const byOffset = new Map<number, StampedSeal>()
   let ofOtherVersions = 0
   for await (const seal of sealsOf(reader, digests)) {
     if (seal.foldVersion !== processor.foldVersion) ofOtherVersions++
-    else if (seal.offset <= end) byOffset.set(seal.offset, seal)
+    else if (seal.offset >= start && seal.offset <= end) byOffset.set(seal.offset, seal)
   }
   const all = [...byOffset.values()].sort((a, b) => a.offset - b.offset)
   let last = Number.NEGATIVE_INFINITY

@@ -1,0 +1,128 @@
+import { deserializeStoreDigest } from '../../state-stores/digest.js'
+import type { JournalPart, JournalReader, JournalSource, Snapshot } from '../audit/journal-source.js'
+import { LogError } from '../log/errors.js'
+import type { LogRecord, TopicPartition } from '../log/log.js'
+import { readChain } from './chain.js'
+import { contentsOf } from './contents.js'
+import type { Contents } from './contents.js'
+import { ArchiveError } from './errors.js'
+import { decodeKeys, decodeRecords, decodeRows, readSealed } from './files.js'
+import type { SegmentLine } from './lines.js'
+
+/** An archive as a source of journals, read without broker or network; each file is checked when it is read. */
+export interface ArchiveSource extends Required<JournalSource> {
+  readonly contents: Contents
+  readonly applicationId: string
+}
+
+/** Decoded segments kept in memory. */
+const CACHED_SEGMENTS = 4
+const DEFAULT_READ_BYTES = 1024 * 1024
+
+/** Errors: ARCHIVE_UNREADABLE, ARCHIVE_DAMAGED. */
+export async function openArchive(directory: string): Promise<ArchiveSource> {
+  const contents = contentsOf((await readChain(directory)).lines)
+  if (contents.head === undefined) throw new ArchiveError('ARCHIVE_UNREADABLE', `there is no archive in ${directory}`)
+  const { applicationId } = contents.head
+  return { contents, applicationId, ...archiveSource(directory, contents) }
+}
+
+/** The same of what is known of an archive, which may go on growing. */
+export function archiveSource(directory: string, contents: Contents): Required<JournalSource> {
+  return {
+    reader: archiveReader(directory, contents),
+    isMasked: (contents.head?.masked.length ?? 0) > 0,
+    snapshotBefore(journal, offset) {
+      const line = contents
+        .segmentsOf(journal)
+        .findLast(({ from, fold }) => from <= offset && fold?.snapshot !== undefined)
+      return Promise.resolve(line === undefined ? undefined : snapshotOf(directory, line))
+    },
+    async parts(journal, rowKeys) {
+      const parts: JournalPart[] = []
+      for (const { from, to, fold } of contents.segmentsOf(journal)) {
+        if (fold === undefined) continue
+        const { keys, leastTime, mostTime } = fold
+        const changes = rowKeys.length > 0 && hasAny(decodeKeys(await readSealed(directory, keys)), rowKeys)
+        parts.push({ from, to, changes, leastTime, mostTime })
+      }
+      return parts
+    },
+  }
+}
+
+function archiveReader(directory: string, contents: Contents): JournalReader {
+  const cache = new Map<string, Promise<readonly LogRecord[]>>()
+
+  function recordsOf({ records }: SegmentLine): Promise<readonly LogRecord[]> {
+    const known = cache.get(records.name) ?? readSealed(directory, records).then(decodeRecords)
+    cache.delete(records.name)
+    cache.set(records.name, known)
+    const [oldest] = cache.keys()
+    if (cache.size > CACHED_SEGMENTS && oldest !== undefined) cache.delete(oldest)
+    return known
+  }
+
+  const boundsOf = (partition: TopicPartition): { start: number; end: number } => {
+    const segments = contents.segmentsOf(partition)
+    return { start: segments[0]?.from ?? 0, end: segments.at(-1)?.to ?? 0 }
+  }
+
+  return {
+    topic(name) {
+      const line = contents.topics.get(name)
+      const { partitions = 0, incarnation = '' } = line ?? {}
+      return Promise.resolve(line === undefined ? undefined : { name, partitions, incarnation })
+    },
+    offsets: (partition) => Promise.resolve(boundsOf(partition)),
+    async offsetForTime(partition, timestampMs) {
+      for (const line of contents.segmentsOf(partition)) {
+        if (line.highestTimestamp < timestampMs) continue
+        const hit = (await recordsOf(line)).find(({ timestamp }) => timestamp >= timestampMs)
+        if (hit !== undefined) return hit.offset
+      }
+      return boundsOf(partition).end
+    },
+    async read(partition, offset, { maxBytes = DEFAULT_READ_BYTES, maxRecords = Number.POSITIVE_INFINITY } = {}) {
+      const { start, end } = boundsOf(partition)
+      if (offset < start || offset > end) {
+        const message = `the archive has offsets ${start} to ${end} of ${partition.topic}/${partition.partition}`
+        throw new LogError('OFFSET_OUT_OF_RANGE', message, { details: { ...partition, offset, start, end } })
+      }
+      const { topic, partition: number } = partition
+      const line = contents.segmentsOf(partition).find(({ to }) => offset < to)
+      if (line === undefined) return { topic, partition: number, records: [], next: end, end }
+      const records: LogRecord[] = []
+      let bytes = 0
+      for (const record of await recordsOf(line)) {
+        if (record.offset < offset) continue
+        if (records.length >= maxRecords || (bytes >= maxBytes && records.length > 0)) {
+          return { topic, partition: number, records, next: record.offset, end }
+        }
+        records.push(record)
+        bytes += record.value?.length ?? 0
+      }
+      return { topic, partition: number, records, next: line.to, end }
+    },
+  }
+}
+
+function snapshotOf(directory: string, { from, fold }: SegmentLine): Snapshot | undefined {
+  if (fold?.snapshot === undefined) return undefined
+  const { snapshot } = fold
+  return {
+    offset: from,
+    state: fold.state,
+    digest: deserializeStoreDigest(Buffer.from(fold.digestBefore, 'base64')),
+    gaps: fold.gaps.filter((gap) => gap.to <= from),
+    async fill(store) {
+      const rows = decodeRows(await readSealed(directory, snapshot))
+      if (rows.length > 0) await store.write(rows)
+    },
+  }
+}
+
+function hasAny(sorted: readonly string[], wanted: readonly string[]): boolean {
+  const known = new Set(sorted)
+  return wanted.some((key) => known.has(key))
+}

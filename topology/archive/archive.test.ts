@@ -1,0 +1,184 @@
+import { appendFileSync, readdirSync, readFileSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import type { Test } from 'tap'
+import type { Audit } from '../audit/audit.js'
+import { explain } from '../audit/explain.js'
+import { replayJournals } from '../audit/replay-journals.js'
+import { stateAt } from '../audit/state-at.js'
+import { auditedDriver, auditOf } from '../audit/test-audit.js'
+import type { AuditedDriver } from '../audit/test-audit.js'
+import { verify } from '../audit/verify.js'
+import { countingProcessor } from '../counting-processor.js'
+import { JOURNAL } from '../system/counting-run.js'
+import { openArchive } from './archive-source.js'
+import { CHAIN_FILE } from './chain.js'
+import { checkArchive } from './check-archive.js'
+import { maskingReader } from './mask.js'
+import { writeArchive } from './write-archive.js'
+
+const end = { kind: 'end' } as const
+
+async function history(t: Test): Promise<AuditedDriver & { readonly directory: string }> {
+  const audited = await auditedDriver(t)
+  for (let i = 0; i < 12; i++) {
+    await audited.send(`k${i % 5}`, 'a:timer', `b${i}:send`)
+    await audited.driver.advance(1200)
+  }
+  return { ...audited, directory: t.testdir() }
+}
+
+const archived = async ({ driver }: AuditedDriver, directory: string): Promise<Audit> =>
+  auditOf(driver, await openArchive(directory))
+
+/** Everything that two audits can be asked, as JSON. */
+async function answers(audit: Audit, time: number): Promise<unknown> {
+  const subject = { kind: 'subject', subject: 'a' } as const
+  const [replayed] = await replayJournals(audit, { until: end })
+  const [told] = await explain(audit, { subject: 'a', at: { kind: 'time', time }, limit: 5 })
+  // The producer is looked up in the input topic, which an archive does not have.
+  const steps = told?.steps.map(({ producer: _producer, ...step }) => step)
+  const [verified] = await verify(audit, {})
+  return {
+    digest: replayed?.digest,
+    offset: replayed?.offset,
+    at: await stateAt(audit, { question: subject, at: { kind: 'time', time } }),
+    all: await stateAt(audit, { question: { kind: 'all' }, at: end }),
+    told: { ...told, steps, terms: told?.terms.map(({ epoch, settings }) => ({ epoch, settings })) },
+    seals: [verified?.verdict, verified?.seals.firstDifference],
+  }
+}
+
+t.test('every audit says the same of an archive as of the journals, wherever it begins to fold', async (t) => {
+  const audited = await history(t)
+  const { audit, directory, driver } = audited
+  const time = driver.clock.now() - 5000
+  const written = await writeArchive(audit, { directory, segmentBytes: 200 })
+  t.ok(written.segments > 8)
+  t.match(await checkArchive(directory, { head: written.head }), { isSound: true, faults: [], masked: [] })
+  t.same(await answers(await archived(audited, directory), time), await answers(audit, time))
+})
+
+t.test('an archive goes on where it ends, in runs that may be cut short', async (t) => {
+  const audited = await history(t)
+  const { audit, directory, driver, send } = audited
+  await writeArchive(audit, { directory, segmentBytes: 200 })
+  await send('later', 'a')
+  await driver.advance(3000)
+  // A line that a writer has begun: it is written anew.
+  appendFileSync(join(directory, CHAIN_FILE), '{"previous":"')
+  const { segments } = await writeArchive(audit, { directory, segmentBytes: 200 })
+  t.ok(segments > 0)
+  t.match(await writeArchive(audit, { directory, segmentBytes: 200 }), { segments: 0, records: 0 }, 'nothing is new')
+  t.match(await checkArchive(directory), { isSound: true })
+  const time = driver.clock.now()
+  t.same(await answers(await archived(audited, directory), time), await answers(audit, time))
+})
+
+t.test('history that the journal no longer has stays in the archive; what neither has is a gap', async (t) => {
+  const audited = await history(t)
+  const { audit, directory, driver, send } = audited
+  const { digest } = (await replayJournals(audit, { until: end }))[0]!
+  const { end: archivedTo } = await driver.log.offsets({ topic: JOURNAL, partition: 0 })
+  await writeArchive(audit, { directory })
+  await driver.log.deleteBefore({ topic: JOURNAL, partition: 0 }, archivedTo)
+  t.equal((await replayJournals(await archived(audited, directory), { until: end }))[0]?.digest, digest)
+  await send('lost')
+  await send('kept')
+  await driver.advance(3000)
+  await driver.log.deleteBefore({ topic: JOURNAL, partition: 0 }, archivedTo + 1)
+  const { gaps } = await writeArchive(audit, { directory })
+  const gap = { topic: JOURNAL, partition: 0, from: archivedTo, to: archivedTo + 1 }
+  t.same(gaps, [gap])
+  t.same((await replayJournals(await archived(audited, directory), { until: end }))[0]?.gaps, [gap])
+  t.match(await verify(await archived(audited, directory), {}), [{ verdict: 'unknown', gaps: [gap] }])
+})
+
+t.test('a pack of some time is an archive whose digests are those that were sealed', async (t) => {
+  const audited = await history(t)
+  const { audit, directory, driver } = audited
+  const [fromTime, toTime] = [driver.clock.now() - 9000, driver.clock.now() - 4000]
+  await writeArchive(audit, { directory, fromTime, toTime, keys: ['a'] })
+  const pack = await archived(audited, directory)
+  const [verified] = await verify(pack, {})
+  t.match(verified, { verdict: 'equal', gaps: [] })
+  t.ok(verified && verified.seals.compared > 1)
+  const { start } = await pack.source.reader.offsets({ topic: JOURNAL, partition: 0 })
+  t.ok(start > 0)
+  const subject = { kind: 'subject', subject: 'a' } as const
+  const at = { kind: 'time', time: driver.clock.now() - 6000 } as const
+  const weAnswered = async (of: Audit) => (await stateAt(of, { question: subject, at })).weAnswered
+  t.same(await weAnswered(pack), await weAnswered(audit))
+})
+
+t.test('a byte that is changed, missing, added or elsewhere is found, and no answer rests on it', async (t) => {
+  const audited = await history(t)
+  const { audit } = audited
+  const fresh = async (): Promise<{ directory: string; file: string; head: string }> => {
+    const directory = t.testdir()
+    const { head } = await writeArchive(audit, { directory, segmentBytes: 200 })
+    const [name = ''] = readdirSync(join(directory, JOURNAL, '0'))
+      .filter((one) => one.includes('records'))
+      .slice(3)
+    return { directory, file: join(directory, JOURNAL, '0', name), head }
+  }
+  const flip = (file: string, at: number): void => {
+    const bytes = readFileSync(file)
+    bytes[at]! ^= 1
+    writeFileSync(file, bytes)
+  }
+  const cases: Record<string, (file: string, chain: string, directory: string) => void> = {
+    'a changed byte': (file) => flip(file, 40),
+    'a cut file': (file) => truncateSync(file, 30),
+    'a missing file': (file) => rmSync(file),
+    'a changed line': (_file, chain) => flip(chain, 400),
+    'a missing line': (_file, chain) => {
+      const lines = readFileSync(chain, 'utf8').split('\n')
+      writeFileSync(chain, [...lines.slice(0, 5), ...lines.slice(6)].join('\n'))
+    },
+    'lines in another order': (_file, chain) => {
+      const [a, b, c, d, e, f, ...rest] = readFileSync(chain, 'utf8').split('\n')
+      writeFileSync(chain, [a, b, c, d, f, e, ...rest].join('\n'))
+    },
+    'files changed for one another': (file) => {
+      const other = file.replace('.records.', '.keys.')
+      renameSync(file, `${file}.x`)
+      renameSync(other, file)
+      renameSync(`${file}.x`, other)
+    },
+    'an added file': (_file, _chain, directory) => writeFileSync(join(directory, 'extra'), 'x'),
+  }
+  for (const [what, damage] of Object.entries(cases)) {
+    const { directory, file } = await fresh()
+    damage(file, join(directory, CHAIN_FILE), directory)
+    const check = await checkArchive(directory)
+    t.equal(check.isSound, false, what)
+    t.ok(check.faults.length > 0, what)
+    if (what === 'an added file') continue
+    const replayed = archived(audited, directory).then((one) => replayJournals(one, { until: end }))
+    await t.rejects(replayed, { code: 'ARCHIVE_DAMAGED' }, what)
+  }
+  const { directory, head } = await fresh()
+  const chain = join(directory, CHAIN_FILE)
+  const lines = readFileSync(chain, 'utf8').trimEnd().split('\n')
+  writeFileSync(chain, lines.slice(0, -1).join('\n') + '\n')
+  t.match(await checkArchive(directory, { head }), { isSound: false }, 'lines cut off at the end')
+})
+
+t.test('masked fields are nowhere in an archive, and its chain still checks', async (t) => {
+  const audited = await history(t)
+  const { audit, directory, driver } = audited
+  const journals = new Map([[JOURNAL, countingProcessor]])
+  const reader = maskingReader(driver.log, journals, ['Counted.key'], Buffer.from('secret'))
+  const masked = { ...audit, source: { reader } }
+  await writeArchive(masked, { directory, masked: ['Counted.key'], segmentBytes: 200 })
+  t.match(await checkArchive(directory), { isSound: true, masked: ['Counted.key'] })
+  const { weAnswered } = await stateAt(await archived(audited, directory), { question: { kind: 'all' }, at: end })
+  const keys = (weAnswered[0]?.result as { table: string; key: string }[])
+    .filter(({ table }) => table === 'counts')
+    .map(({ key }) => key)
+  t.ok(keys.length > 5)
+  t.ok(keys.every((key) => key.startsWith('masked-')))
+  t.match(await verify(await archived(audited, directory), {}), [{ verdict: 'unknown' }])
+  await t.rejects(writeArchive(audit, { directory }), { code: 'ARCHIVE_OTHER' })
+})

@@ -1,0 +1,24 @@
+import { PulsefoldError } from '../../common/errors.js'
+import type { ErrorTable } from '../../common/errors.js'
+
+export const archiveErrors = {
+  ARCHIVE_UNREADABLE: { action: 'Name a directory that `archive` has made.' },
+  ARCHIVE_DAMAGED: {
+    action:
+      'The archive is not as it was written: run `archive check`, and take another copy. What it says is no proof.',
+  },
+  ARCHIVE_OTHER: {
+    action: 'The archive is of another application, topic or mask. Name another directory for this one.',
+  },
+} as const satisfies ErrorTable
+
+/** What an archive cannot do; `details` name the file. */
+export class ArchiveError extends PulsefoldError<keyof typeof archiveErrors> {
+  constructor(
+    code: keyof typeof archiveErrors,
+    message: string,
+    context?: ConstructorParameters<typeof PulsefoldError>[3],
+  ) {
+    super(archiveErrors, code, message, context)
+  }
+}

@@ -1,0 +1,178 @@
+import { journalsOf, withFold } from '../audit/audit.js'
+import type { Audit, AuditedJournal, AuditScope } from '../audit/audit.js'
+import { entryTimes } from '../audit/events-up-to.js'
+import type { JournalFold } from '../audit/journal-fold.js'
+import type { JournalReader } from '../audit/journal-source.js'
+import type { OnProgress } from '../audit/replay-journals.js'
+import type { Entry, KeyValueStore } from '../../state-stores/key-value-store.js'
+import type { TopicPartition } from '../log/log.js'
+import { names } from '../names.js'
+import type { Folded } from '../task/folder.js'
+import { tableRuntimes } from '../task/table-runtime.js'
+import { archiveSource } from './archive-source.js'
+import { ArchiveWriter } from './archive-writer.js'
+import type { Archived } from './archive-writer.js'
+import { encodeKeys, encodeRows } from './files.js'
+import type { SegmentFold } from './lines.js'
+import { continuedBy, readSegment, segmentReader } from './segment-records.js'
+
+export interface ArchiveRequest extends AuditScope {
+  readonly directory: string
+  /** Of an audit pack: what the log stamped from here to there, ms. Absent: from where the archive ends; to the end. */
+  readonly fromTime?: number | undefined
+  readonly toTime?: number | undefined
+  /** Fields that the audit's reader has replaced. */
+  readonly masked?: readonly string[]
+  /** Bytes of records in a segment. */
+  readonly segmentBytes?: number
+  readonly onProgress?: OnProgress
+}
+
+const SEGMENT_BYTES = 2 * 1024 * 1024
+/** A seal may come so much later than what it seals: its changelog's interval, and a slow log. */
+const SEAL_DELAY_MS = 60_000
+
+/**
+ * Takes journals and their seals into an archive, from where it ends on. A segment is in it when its line is, so a writer may
+ * be killed anywhere and run again. Errors: ARCHIVE_OTHER, ARCHIVE_DAMAGED.
+ */
+export async function writeArchive(audit: Audit, request: ArchiveRequest): Promise<Archived> {
+  const writer = await ArchiveWriter.open(request.directory, audit.applicationId, request.masked ?? [])
+  const journals = await journalsOf(audit, request)
+  for (const [i, audited] of journals.entries()) {
+    const { processor, journal } = audited
+    await writer.describeCode(processor)
+    await takeJournal(writer, audit, audited, request)
+    const digests = { topic: names.digests(audit.applicationId, processor.store), partition: journal.partition }
+    await takeSeals(writer, audit.source.reader, digests, request)
+    request.onProgress?.(i + 1, journals.length)
+  }
+  return writer.archived
+}
+
+async function takeJournal(
+  writer: ArchiveWriter,
+  audit: Audit,
+  audited: AuditedJournal,
+  request: ArchiveRequest,
+): Promise<void> {
+  const { journal } = audited
+  const { source } = audit
+  const range = await rangeOf(writer, source.reader, journal, request)
+  if (range === undefined) return
+  const { from, end, isNew } = range
+  // What the archive has is folded from it: the journal may no longer reach back so far.
+  const folded = isNew ? source : continuedBy(archiveSource(writer.directory, writer.contents), source.reader, from)
+  let serving: Pick<JournalReader, 'offsets' | 'read'> = folded.reader
+  let onFolded: (folded: Folded) => void = () => undefined
+  const reader: JournalReader = {
+    topic: (name) => folded.reader.topic(name),
+    offsetForTime: (partition, time) => folded.reader.offsetForTime(partition, time),
+    offsets: (partition) => serving.offsets(partition),
+    read: (partition, offset, options) => serving.read(partition, offset, options),
+  }
+  const auditing = { ...audit, source: { ...folded, reader } }
+  await withFold(auditing, audited, from, { onFolded: (one) => onFolded(one) }, async (fold) => {
+    await fold.foldTo(from)
+    let sinceSnapshot = 0
+    let stateBytes = 0
+    while (fold.offset < end) {
+      const at = fold.offset
+      const segment = await readSegment(folded.reader, journal, at, end, request.segmentBytes ?? SEGMENT_BYTES)
+      const before = stateOf(fold)
+      const rows = sinceSnapshot >= stateBytes ? await dump(fold.rows.store) : undefined
+      const snapshot = rows && (await writer.writeFile(journal, at, 'snapshot', encodeRows(rows)))
+      if (rows !== undefined) {
+        stateBytes = bytesOfRows(rows)
+        sinceSnapshot = 0
+      }
+      sinceSnapshot += segment.records.reduce((sum, { value }) => sum + (value?.length ?? 0), 0)
+      const noted = noteSegment(fold)
+      onFolded = noted.onFolded
+      serving = segmentReader(segment)
+      await fold.foldTo(segment.to)
+      const keys = await writer.writeFile(journal, at, 'keys', encodeKeys(noted.keys))
+      const after = { digestAfter: fold.digest.rows.toHex(), keys, ...noted.times(), gaps: [...fold.gaps] }
+      await writer.addSegment(journal, { ...segment, from: at }, { ...(snapshot && { snapshot }), ...before, ...after })
+    }
+    writer.addGaps(fold.gaps)
+  })
+}
+
+/** What is to be taken of a journal; undefined: nothing. */
+async function rangeOf(
+  writer: ArchiveWriter,
+  reader: JournalReader,
+  journal: TopicPartition,
+  { fromTime, toTime }: Pick<ArchiveRequest, 'fromTime' | 'toTime'>,
+): Promise<{ readonly from: number; readonly end: number; readonly isNew: boolean } | undefined> {
+  const described = await reader.topic(journal.topic)
+  if (described !== undefined) await writer.describeTopic(described)
+  const last = writer.contents.segmentsOf(journal).at(-1)
+  const from = last?.to ?? (fromTime === undefined ? 0 : await reader.offsetForTime(journal, fromTime))
+  const end =
+    toTime === undefined ? (await reader.offsets(journal)).end : await reader.offsetForTime(journal, toTime + 1)
+  return from < end ? { from, end, isNew: last === undefined } : undefined
+}
+
+/** Seals go in as they are. */
+async function takeSeals(
+  writer: ArchiveWriter,
+  reader: JournalReader,
+  digests: TopicPartition,
+  { fromTime, toTime, segmentBytes = SEGMENT_BYTES }: ArchiveRequest,
+): Promise<void> {
+  const delayed = toTime === undefined ? undefined : toTime + SEAL_DELAY_MS
+  if ((await reader.topic(digests.topic)) === undefined) return
+  const range = await rangeOf(writer, reader, digests, { fromTime, toTime: delayed })
+  if (range === undefined) return
+  let from = Math.max(range.from, (await reader.offsets(digests)).start)
+  while (from < range.end) {
+    const segment = await readSegment(reader, digests, from, range.end, segmentBytes)
+    await writer.addSegment(digests, { ...segment, from })
+    from = segment.to
+  }
+}
+
+function stateOf(fold: JournalFold): Pick<SegmentFold, 'state' | 'digestBefore'> {
+  return { state: { ...fold.folder.state }, digestBefore: fold.digest.serialize().toString('base64') }
+}
+
+/** Notes what the entries folded from here on change, and their times. */
+function noteSegment({ processor, folder }: JournalFold): {
+  readonly keys: ReadonlySet<string>
+  readonly onFolded: (folded: Folded) => void
+  readonly times: () => Pick<SegmentFold, 'leastTime' | 'mostTime'>
+} {
+  const prefixes = new Map(
+    tableRuntimes(processor.tables).flatMap(({ table, prefix, digested }) => (digested ? [[table, prefix]] : [])),
+  )
+  const timeOf = entryTimes(processor, folder.state)
+  const keys = new Set<string>()
+  let leastTime = Number.MAX_SAFE_INTEGER
+  let mostTime = 0
+  return {
+    keys,
+    onFolded({ entry, timestamp, changes }) {
+      const time = timeOf(entry, timestamp)
+      leastTime = Math.min(leastTime, time)
+      mostTime = Math.max(mostTime, time)
+      for (const { table, key } of changes) {
+        const prefix = prefixes.get(table)
+        if (prefix !== undefined) keys.add(prefix + key)
+      }
+    },
+    times: () => ({ leastTime, mostTime }),
+  }
+}
+
+/** All rows of a fold, index entries too. */
+async function dump(store: KeyValueStore): Promise<readonly Entry[]> {
+  const rows: Entry[] = []
+  for await (const page of store.entries()) for (const entry of page) rows.push(entry)
+  return rows
+}
+
+function bytesOfRows(rows: readonly Entry[]): number {
+  return rows.reduce((sum, [key, value]) => sum + key.length + value.length, 0)
+}
