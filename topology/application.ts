@@ -6,6 +6,7 @@ import type { DeadLetter } from './ingest/dead-letters.js'
 import { Intake } from './ingest/intake.js'
 import type { Act } from './ingest/sources/register.js'
 import { Sources } from './ingest/sources/sources.js'
+import { Backlog } from './backlog.js'
 import { blockCodec } from './journal/block-codec.js'
 import type { BlockCodec } from './journal/block-codec.js'
 import { journalWriter } from './journal/journal-writer.js'
@@ -110,6 +111,7 @@ export class Application implements Streams, LocalStreams {
   readonly #placement: Placement
   readonly #claims: Claims
   #describe = (): Buffer => Buffer.alloc(0)
+  readonly #backlog = new Backlog()
   #member: GroupMember | undefined
   #hasJoined = false
   #hasCaughtUp = false
@@ -142,7 +144,7 @@ export class Application implements Streams, LocalStreams {
         partitions,
         journalWriter: (name, partition) => this.#writer(this.#domain(name), partition),
         sendDeadLetter: (letter, original) => this.#sendDeadLetter(letter, original),
-        onDecoded: (topic, result, reason) => observer.onDecoded(topic, result, reason),
+        onDecoded: (topic, result, reason, times) => observer.onDecoded(topic, result, reason, times),
       },
       signal: this.#stopping.signal,
     })
@@ -485,8 +487,7 @@ export class Application implements Streams, LocalStreams {
 
   async #process(batch: RecordBatch): Promise<void> {
     const domain = this.#journals.get(batch.topic)
-    if (domain !== undefined) return domain.tasks.process(batch)
-    return this.#sources.process(batch)
+    return this.#backlog.during(batch, () => (domain === undefined ? this.#sources : domain.tasks).process(batch))
   }
 
   #intake({ name, inputs, inputsTakenIn }: Processor, writers: readonly JournalWriter[]): Intake {
@@ -550,15 +551,16 @@ export class Application implements Streams, LocalStreams {
       },
       journalWriter: (target) => this.#writer(domain, target),
       sendOutput: ({ topic, partition: to }, record) => this.#topicWriters.append(topic, to, record),
+      giveWay: (signal) => this.#backlog.giveWay(clock, signal),
       askIntake: (asOf) => domain.intake.ask(partition, asOf),
       sendDeadLetter: (letter, original) => this.#sendDeadLetter(letter, original),
       onAnswer: (answer) => this.#commands.answered(answer),
       onFailed,
       observer: {
         onState: (state, reason) => observer.onTaskState(processor.name, partition, state, reason),
-        onOutput: (topic) => observer.onOutput(topic),
+        onOutput: (topic, times) => observer.onOutput(topic, times),
         onFolded: (entries) => observer.onFolded(processor.name, partition, entries),
-        onCount: (counter, label) => observer.onCount(processor.name, counter, label),
+        onCount: (counter, label, times) => observer.onCount(processor.name, counter, label, times),
         onCommit: (operations, durationMs) => observer.onCommit(processor.name, partition, operations, durationMs),
         onChangelog: (records) => observer.onChangelog(processor.name, partition, records),
         onRestore: (progress) => observer.onRestore(processor.name, partition, progress),

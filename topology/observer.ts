@@ -9,17 +9,17 @@ export interface EngineObserver {
   onStandbyState(domain: string, partition: number, state: StandbyState, reason: string): void
   onFolded(domain: string, partition: number, entries: number): void
   /** A counter of the processor, or the engine's `repeated`. */
-  onCount(domain: string, counter: string, label: string): void
+  onCount(domain: string, counter: string, label: string, times: number): void
   onCommit(domain: string, partition: number, operations: number, durationMs: number): void
   onChangelog(domain: string, partition: number, records: number): void
   onRestore(domain: string, partition: number, progress: RestoreProgress): void
   onDeadlineFired(domain: string): void
   onEffectPerformed(domain: string, kind: string, durationMs: number): void
   onSetAside(domain: string, partition: number, reason: string, movedTo: string): void
-  /** A record of an input topic was accepted, skipped or rejected (with the reason). */
-  onDecoded(topic: string, result: string, reason: string): void
+  /** Records of an input topic were accepted, skipped or rejected (with the reason). */
+  onDecoded(topic: string, result: string, reason: string, times: number): void
   onDeadLetter(topic: string, code: string): void
-  onOutput(topic: string): void
+  onOutput(topic: string, times: number): void
   /** An input topic was found to have so many partitions, other than before; none: it is missing. */
   onInputTopic(topic: string, partitions: number): void
   /** A source is not read any more; without a reason: it is again. */

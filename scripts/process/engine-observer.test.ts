@@ -33,8 +33,8 @@ const cases = [
   {
     name: 'what folds count, and repeats apart',
     call: (o: ReturnType<typeof engineObserver>) => {
-      o.onCount('d', 'late', 'heartbeat')
-      o.onCount('d', 'repeated', 'event')
+      o.onCount('d', 'late', 'heartbeat', 1)
+      o.onCount('d', 'repeated', 'event', 1)
     },
     series: [
       'pulsefold_fold_events_total{domain="d",counter="late",label="heartbeat"} 1',
@@ -53,17 +53,17 @@ const cases = [
   {
     name: 'records in and out',
     call: (o: ReturnType<typeof engineObserver>) => {
-      o.onDecoded('in', 'rejected', 'NOT_UTF8')
+      o.onDecoded('in', 'rejected', 'NOT_UTF8', 2)
       o.onDeadLetter('in', 'NOT_UTF8')
-      o.onOutput('out')
+      o.onOutput('out', 3)
       o.onChangelog('d', 1, 4)
       o.onDeadlineFired('d')
       o.onEffectPerformed('d', 'check', 20)
     },
     series: [
-      'pulsefold_ingested_records_total{topic="in",result="rejected",reason="NOT_UTF8"} 1',
+      'pulsefold_ingested_records_total{topic="in",result="rejected",reason="NOT_UTF8"} 2',
       'pulsefold_dead_letter_records_total{topic="in",code="NOT_UTF8"} 1',
-      'pulsefold_output_records_total{topic="out"} 1',
+      'pulsefold_output_records_total{topic="out"} 3',
       'pulsefold_changelog_records_total{domain="d",partition="1"} 4',
       'pulsefold_deadlines_fired_total{domain="d"} 1',
       'pulsefold_effect_duration_seconds_count{domain="d",kind="check"} 1',

@@ -45,7 +45,7 @@ export function engineObserver(metrics: Metrics, logger: Logger, clock: Pick<Clo
       logger[state === 'FAILED' ? 'error' : 'info']({ domain, partition, state, reason }, 'standby state')
     },
     onFolded: (domain, partition, entries) => folded(domain, String(partition)).increment(entries),
-    onCount: (domain, counter, label) => counted(domain, counter, label).increment(),
+    onCount: (domain, counter, label, times) => counted(domain, counter, label).increment(times),
     onCommit(domain, partition, operations, durationMs) {
       metrics.counter('pulsefold_commits_total', { domain, partition }).increment()
       metrics.counter('pulsefold_commit_rows_total', { domain, partition }).increment(operations)
@@ -74,11 +74,11 @@ export function engineObserver(metrics: Metrics, logger: Logger, clock: Pick<Clo
       metrics.counter('pulsefold_stores_set_aside_total', { domain, partition }).increment()
       logger.warn({ domain, partition, reason, movedTo }, 'local store set aside, to be rebuilt')
     },
-    onDecoded: (topic, result, reason) => decoded(topic, result, reason).increment(),
+    onDecoded: (topic, result, reason, times) => decoded(topic, result, reason).increment(times),
     onDeadLetter(topic, code) {
       metrics.counter('pulsefold_dead_letter_records_total', { topic, code }).increment()
     },
-    onOutput: (topic) => written(topic).increment(),
+    onOutput: (topic, times) => written(topic).increment(times),
     onInputTopic(topic, partitions) {
       if (partitions === 0) logger.error({ topic }, 'input topic is missing; it is read as soon as it is there')
       else logger.warn({ topic, partitions }, 'input topic has another number of partitions; all of them are read')

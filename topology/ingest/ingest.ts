@@ -6,6 +6,7 @@ import type { LogRecord, RecordBatch } from '../log/log.js'
 import { partitionOf } from '../partitioner.js'
 import type { Decoded, Input, Processor } from '../processor.js'
 import { isWorthRetry } from '../retry.js'
+import { Tally } from '../tally.js'
 import type { DeadLetter } from './dead-letters.js'
 import { recordBytes } from './record-bytes.js'
 
@@ -14,7 +15,7 @@ export interface IngestEnvironment {
   journalWriter(domain: string, partition: number): JournalWriter
   sendDeadLetter(letter: DeadLetter, original: LogRecord): Promise<unknown>
   /** `result`: accepted, skipped or rejected; `reason` for the last two. */
-  onDecoded(topic: string, result: Decoded['kind'], reason: string): void
+  onDecoded(topic: string, result: string, reason: string, times: number): void
 }
 
 /** An input topic's route: whose input it is. */
@@ -49,6 +50,7 @@ export async function ingest(environment: IngestEnvironment, route: Route, batch
     results.push(decoded instanceof Promise ? await decoded : decoded)
   }
   const byPartition = new Map<number, Accepted[]>()
+  const tally = new Tally()
   const sent: Promise<unknown>[] = []
   const reject = (record: LogRecord, code: string, message: string): Promise<unknown> =>
     environment.sendDeadLetter(
@@ -57,7 +59,7 @@ export async function ingest(environment: IngestEnvironment, route: Route, batch
     )
   for (const [i, record] of batch.records.entries()) {
     const decoded = results[i] as Decoded
-    environment.onDecoded(batch.topic, decoded.kind, decoded.kind === 'event' ? '' : reasonOf(decoded))
+    tally.add(decoded.kind, decoded.kind === 'event' ? '' : reasonOf(decoded))
     if (decoded.kind === 'event') {
       const partition = partitionOf(decoded.key, environment.partitions)
       const entry: EventEntry = {
@@ -72,6 +74,7 @@ export async function ingest(environment: IngestEnvironment, route: Route, batch
       sent.push(reject(record, decoded.code, decoded.message))
     }
   }
+  tally.tell((result, reason, times) => environment.onDecoded(batch.topic, result, reason, times))
   for (const [partition, accepted] of byPartition) {
     sent.push(append(environment.journalWriter(processor.name, partition), accepted, reject))
   }

@@ -96,9 +96,11 @@ export class Committer {
     const { environment, signal } = this.#options
     if (this.#cancelTimer !== undefined || signal.aborted || !this.#hasWork()) return
     this.#cancelTimer = environment.clock.setTimer(() => {
-      this.#cancelTimer = undefined
-      this.#isDue = true
-      this.atRecordBoundary()
+      void environment.giveWay(signal).then(() => {
+        this.#cancelTimer = undefined
+        this.#isDue = true
+        this.atRecordBoundary()
+      })
     }, environment.settings.commitIntervalMs)
   }
 

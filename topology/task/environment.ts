@@ -62,6 +62,8 @@ export interface TaskEnvironment {
   readonly journalWriter: (partition: number) => JournalWriter
   /** Appends to an output topic, in order; resolves when acknowledged. */
   readonly sendOutput: (to: TopicPartition, record: NewRecord) => Promise<unknown>
+  /** For what can wait a little: resolves when not too much is waiting to be folded, at the latest in half a second. */
+  giveWay(signal: AbortSignal): Promise<void>
   /** The fold wants to know when its inputs are taken in as of this journal time. */
   askIntake(asOf: number): void
   sendDeadLetter(letter: DeadLetter, original: InputRecord): Promise<unknown>
@@ -77,8 +79,8 @@ export interface TaskEnvironment {
 export interface TaskObserver {
   onState(state: TaskState, reason: string): void
   onFolded(entries: number): void
-  onOutput(topic: string): void
-  onCount(counter: string, label: string): void
+  onOutput(topic: string, times: number): void
+  onCount(counter: string, label: string, times: number): void
   onCommit(operations: number, durationMs: number): void
   onChangelog(records: number): void
   onRestore(progress: RestoreProgress): void

@@ -34,10 +34,12 @@ export function follow(consequences: readonly Consequence[], followers: Follower
   const { environment, committer, timers, effects, ownership } = followers
   const outputs: Promise<unknown>[] = []
   const answers: Of<'answer'>[] = []
+  const counts = new Map<string, number>()
   let armed = Number.POSITIVE_INFINITY
   for (const consequence of consequences) {
     switch (consequence.kind) {
       case 'output':
+        counts.set(consequence.output.topic, (counts.get(consequence.output.topic) ?? 0) + 1)
         outputs.push(sendOutput(consequence, followers))
         break
       case 'send':
@@ -73,6 +75,7 @@ export function follow(consequences: readonly Consequence[], followers: Follower
         break
     }
   }
+  for (const [topic, count] of counts) environment.observer.onOutput(topic, count)
   const tell = (): void => {
     for (const answer of answers) environment.onAnswer(answer)
   }
@@ -87,12 +90,11 @@ export function follow(consequences: readonly Consequence[], followers: Follower
 }
 
 function sendOutput(made: Of<'output'>, { environment, onceOutputs, isLive }: Followers): Promise<unknown> {
-  const { journalName, partition, outputPartitions, observer, sendOutput: append } = environment
-  const { output, position, acknowledged } = made
+  const { journalName, partition, outputPartitions, sendOutput: append } = environment
+  const { output, acknowledged } = made
   const to = { topic: output.topic, partition: partitionOf(made.record.key, outputPartitions(output.topic)) }
-  const record = sendableOutput(made, `${journalName}/${partition}`)
-  observer.onOutput(output.topic)
-  const sent = output.once === true ? onceOutputs.send(to, record, position.offset) : append(to, record)
+  const sent =
+    output.once === true ? onceOutputs.send(to, made) : append(to, sendableOutput(made, `${journalName}/${partition}`))
   if (acknowledged !== undefined && isLive) {
     const entry = { kind: 'event' as const, event: acknowledged }
     sent

@@ -2,6 +2,7 @@ import type { Clock } from '../../common/clock.js'
 import { ensureError } from '../../common/errors.js'
 import type { Log, NewRecord, TopicPartition, TransactionalWriter } from '../log/log.js'
 import { retrying } from '../retry.js'
+import type { Output } from './output-record.js'
 import { ONCE_OUTPUTS } from './table-runtime.js'
 
 /** How far outputs declared `once` are out: those of journal records before `offset`. Kept in the changelog. */
@@ -22,12 +23,13 @@ export interface OnceOutputsOptions {
   /** Aborted: an append that fails is not tried again. */
   readonly giveUp: AbortSignal
   readonly onRetry: (error: Error) => void
+  readonly encode: (made: Output) => NewRecord
+  /** Resolves when there is time to send. */
+  readonly giveWay: () => Promise<void>
 }
 
 interface Waiting extends TopicPartition {
-  readonly record: NewRecord
-  /** Journal offset of the record whose fold made it. */
-  readonly journalOffset: number
+  readonly made: Output
   resolve(): void
   reject(error: Error): void
 }
@@ -54,9 +56,9 @@ export class OnceOutputs {
   }
 
   /** Resolves when it is out, at once when it was out before. It is sent when its journal record is folded whole. */
-  send(to: TopicPartition, record: NewRecord, journalOffset: number): Promise<void> {
-    if (journalOffset < this.#options.position.offset) return Promise.resolve()
-    return new Promise((resolve, reject) => this.#waiting.push({ ...to, record, journalOffset, resolve, reject }))
+  send({ topic, partition }: TopicPartition, made: Output): Promise<void> {
+    if (made.position.offset < this.#options.position.offset) return Promise.resolve()
+    return new Promise((resolve, reject) => this.#waiting.push({ topic, partition, made, resolve, reject }))
   }
 
   /** All journal records before `offset` are folded whole. */
@@ -67,6 +69,7 @@ export class OnceOutputs {
 
   async #sendAll(): Promise<void> {
     this.#isSending = true
+    await this.#options.giveWay()
     for (let portion = this.#take(); portion.length > 0; portion = this.#take()) {
       try {
         await this.#send(portion)
@@ -82,24 +85,25 @@ export class OnceOutputs {
   #take(): Waiting[] {
     let count = 0
     while (count < this.#waiting.length) {
-      const { journalOffset } = this.#waiting[count] as Waiting
-      if (journalOffset >= this.#foldedUpTo) break
-      if (count >= MAX_RECORDS && journalOffset !== this.#waiting[count - 1]?.journalOffset) break
+      const { offset } = (this.#waiting[count] as Waiting).made.position
+      if (offset >= this.#foldedUpTo) break
+      if (count >= MAX_RECORDS && offset !== this.#waiting[count - 1]?.made.position.offset) break
       count++
     }
     return this.#waiting.splice(0, count)
   }
 
   async #send(portion: readonly Waiting[]): Promise<void> {
-    const { clock, writer, changelog, position, signal, giveUp, onRetry } = this.#options
+    const { clock, writer, changelog, position, signal, giveUp, onRetry, encode } = this.#options
     const parts = new Map<string, TopicPartition & { records: NewRecord[] }>()
-    for (const { topic, partition, record } of portion) {
+    for (const { topic, partition, made } of portion) {
+      const record = encode(made)
       const name = `${topic}/${partition}`
       const part = parts.get(name)
       if (part === undefined) parts.set(name, { topic, partition, records: [record] })
       else part.records.push(record)
     }
-    const out: OutputPosition = { ...position, offset: (portion.at(-1)?.journalOffset ?? 0) + 1 }
+    const out: OutputPosition = { ...position, offset: (portion.at(-1)?.made.position.offset ?? 0) + 1 }
     const told = { key: Buffer.from(ONCE_OUTPUTS), value: Buffer.from(JSON.stringify(out)) }
     await retrying({ clock, delayMs: RETRY_MS, signal: giveUp, onRetry }, async () => {
       signal.throwIfAborted()

@@ -6,6 +6,7 @@ import { readableRecords } from '../journal/readable-records.js'
 import type { DecodedRecord } from '../journal/readable-records.js'
 import type { RecordBatch, TransactionalWriter } from '../log/log.js'
 import { retrying } from '../retry.js'
+import { Tally } from '../tally.js'
 import type { EffectRequest, Processor } from '../processor.js'
 import { distrustOperations } from './commit-record.js'
 import { Committer } from './committer.js'
@@ -15,6 +16,7 @@ import { Folder } from './folder.js'
 import type { Consequence, FoldState } from './folder.js'
 import { follow } from './follow.js'
 import { OnceOutputs } from './once-outputs.js'
+import { sendableOutput } from './output-record.js'
 import { Ownership } from './ownership.js'
 import { PositionWaiters } from './position-waiters.js'
 import { RestoreMeter } from './restore-meter.js'
@@ -62,6 +64,7 @@ export class Task {
   #offset = 0
   #inRecord = false
   #consequences: Consequence[] = []
+  readonly #counts = new Tally()
   readonly #waiters = new PositionWaiters()
   /** Monotonic time at which the store was last known to stand at the journal's end. */
   #atEndSince: number | undefined
@@ -267,7 +270,7 @@ export class Task {
         rows,
         codec: environment.codec,
         onConsequence: (consequence) => this.#consequences.push(consequence),
-        onCount: (counter, label) => observer.onCount(counter, label),
+        onCount: (counter, label) => this.#counts.add(counter, label),
       },
       { time, epoch, foldVersion, settings },
     )
@@ -306,6 +309,8 @@ export class Task {
       signal: this.#stop.signal,
       giveUp: this.#giveUp,
       onRetry: (error) => observer.onError(error),
+      encode: (made) => sendableOutput(made, `${environment.journalName}/${partition}`),
+      giveWay: () => environment.giveWay(this.#giveUp),
     })
     const { end } = await environment.log.offsets({ topic: environment.journalTopic, partition })
     this.#catchUp = { from: offset, to: end }
@@ -356,7 +361,9 @@ export class Task {
     const { rows, folder, timers } = this.#open()
     await foldSegment(rows, folder, segment)
     this.#stampSeenAt = this.#environment.clock.monotonic()
-    this.#environment.observer.onFolded(segment.length)
+    const { observer } = this.#environment
+    observer.onFolded(segment.length)
+    this.#counts.tell((counter, label, times) => observer.onCount(counter, label, times))
     const consequences = this.#consequences
     this.#consequences = []
     timers.folded(
