@@ -8,6 +8,7 @@ import type { PeerRequest, PeerTransport } from '../../topology/cluster/peers.js
 /** Connections to one instance: calls beyond wait for one, as long as they may. */
 const CONNECTIONS = 64
 const CONNECT_TIMEOUT_MS = 1000
+const MAX_PLACES = 1000
 /** Shorter than any server keeps an idle connection. */
 const KEEP_ALIVE_MS = 4000
 
@@ -28,20 +29,31 @@ export function httpPeerTransport(clock: Clock): HttpPeerTransport {
     bodyTimeout: 0,
   })
 
+  const places = new Map<string, { readonly origin: string; readonly pathname: string }>()
+
+  /** Looked at with every call. */
+  function placeOf(url: string): { readonly origin: string; readonly pathname: string } {
+    const known = places.get(url)
+    if (known !== undefined) return known
+    const { origin, pathname } = new URL(url)
+    const place = { origin, pathname: pathname.replace(/\/$/, '') }
+    if (places.size >= MAX_PLACES) places.clear()
+    places.set(url, place)
+    return place
+  }
+
   async function post(request: PeerRequest): Promise<{ readonly status: number; readonly body: string }> {
     const { url, path, token, body, timeoutMs, maxAnswerBytes, signal } = request
     signal?.throwIfAborted()
     const ended = new AbortController()
-    const timedOut = new PeerError('PEER_TIMED_OUT', `${url} has not answered within ${Math.ceil(timeoutMs)} ms`, {
-      details: { url },
-    })
-    const cancelTimer = clock.setTimer(() => ended.abort(timedOut), timeoutMs)
+    const cancelTimer = clock.setTimer(() => ended.abort(timedOut(url, timeoutMs)), timeoutMs)
     const onGone = (): void => ended.abort(signal?.reason)
     signal?.addEventListener('abort', onGone, { once: true })
     try {
+      const { origin, pathname } = placeOf(url)
       const answer = await agent.request({
-        origin: new URL(url).origin,
-        path: `${new URL(url).pathname.replace(/\/$/, '')}${path}`,
+        origin,
+        path: pathname + path,
         method: 'POST',
         headers: {
           'content-type': 'application/json',
@@ -62,6 +74,11 @@ export function httpPeerTransport(clock: Clock): HttpPeerTransport {
   }
 
   return { post, close: () => agent.destroy() }
+}
+
+function timedOut(url: string, timeoutMs: number): PeerError {
+  const message = `${url} has not answered within ${Math.ceil(timeoutMs)} ms`
+  return new PeerError('PEER_TIMED_OUT', message, { details: { url } })
 }
 
 async function received(body: AsyncIterable<unknown>, url: string, maxBytes: number): Promise<string> {

@@ -11,11 +11,15 @@ export interface HttpRequest {
   readonly contentType?: string
 }
 
-/** `forMs` 0: each request once. `ratePerS` 0: one after the other; else so many a second, whether answers come or not. */
+/**
+ * `forMs` 0: each request once. `ratePerS` 0: one after the other over each connection; else so many a second, whether answers
+ * come or not.
+ */
 export interface HttpRun {
   readonly requests: readonly HttpRequest[]
   readonly forMs: number
   readonly ratePerS: number
+  readonly connections: number
 }
 
 const LONGEST_ANSWER_MS = 120_000
@@ -37,17 +41,21 @@ process.once('disconnect', () => {
   void pool.destroy()
 })
 
-async function sendAll({ requests, forMs }: HttpRun): Promise<HttpTimes> {
+async function sendAll({ requests, forMs, connections }: HttpRun): Promise<HttpTimes> {
   const durationsMs: number[] = []
   const end = performance.now() + forMs
+  const clients = connections === 1 ? [client] : Array.from({ length: connections }, () => new Client(origin, timeouts))
   let bytes = 0
-  do {
-    for (const request of requests) {
-      const answer = await send(client, request)
+  let sent = 0
+  const lane = async (through: Client): Promise<void> => {
+    while (sent < requests.length || performance.now() < end) {
+      const answer = await send(through, requests[sent++ % requests.length] as HttpRequest)
       durationsMs.push(answer.durationMs)
       bytes = answer.bytes
     }
-  } while (performance.now() < end)
+  }
+  await Promise.all(clients.map(lane))
+  if (connections > 1) await Promise.all(clients.map((one) => one.close()))
   return { durationsMs, bytes }
 }
 

@@ -17,18 +17,22 @@ export interface HttpCaller {
    * many. Rejects when one is not answered with 2xx.
    */
   send(requests: readonly HttpRequest[], forMs?: number, ratePerS?: number): Promise<HttpTimes>
+  /** As `send`, so many at a time, each over a connection of its own. */
+  sendAtOnce(requests: readonly HttpRequest[], forMs: number, connections: number): Promise<HttpTimes>
   close(): void
 }
 
 export function startHttpCaller(origin: string): HttpCaller {
   const child = fork(new URL('http-caller-process.js', import.meta.url), [origin])
+  async function run(sent: HttpRun): Promise<HttpTimes> {
+    child.send(sent)
+    const [answer] = (await once(child, 'message')) as [HttpTimes | { readonly failure: string }]
+    if ('failure' in answer) throw new Error(answer.failure)
+    return answer
+  }
   return {
-    async send(requests, forMs = 0, ratePerS = 0) {
-      child.send({ requests, forMs, ratePerS } satisfies HttpRun)
-      const [answer] = (await once(child, 'message')) as [HttpTimes | { readonly failure: string }]
-      if ('failure' in answer) throw new Error(answer.failure)
-      return answer
-    },
+    send: (requests, forMs = 0, ratePerS = 0) => run({ requests, forMs, ratePerS, connections: 1 }),
+    sendAtOnce: (requests, forMs, connections) => run({ requests, forMs, ratePerS: 0, connections }),
     close: () => child.disconnect(),
   }
 }

@@ -6,6 +6,7 @@ export const rowNames = [
   'plugin-down',
   'search',
   'reads',
+  'forward',
   'registration',
   'outcomes',
   'selections',

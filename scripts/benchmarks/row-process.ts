@@ -1,6 +1,7 @@
 import type { Figure } from './figure.js'
 import type { RowName } from './row-names.js'
 import { burst } from './rows/burst.js'
+import { forward } from './rows/forward.js'
 import { memory } from './rows/memory.js'
 import { outcomes } from './rows/outcomes.js'
 import { pluginDown } from './rows/plugin-down.js'
@@ -22,6 +23,7 @@ const rows: Readonly<Record<RowName, Row>> = {
   'plugin-down': pluginDown,
   search,
   reads,
+  forward,
   registration,
   outcomes,
   selections,
