@@ -244,3 +244,16 @@ t.test('asked as a standby, a task answers before it is live, and says how far b
   t.match(await ask('standby'), { ok: true, role: 'standby', stalenessMs: 0 })
   driver.crash()
 })
+
+t.test('FO-09 a log that does not say where the journal ends holds no answer back', async (t) => {
+  const driver = await started()
+  const { log, clock } = driver
+  const environment = { ...environmentOf(driver), log: { ...log, offsets: () => new Promise<never>(() => undefined) } }
+  await driver.advance(2000)
+  const answered = answerQuery(environment as QueryEnvironment, driver.application.tasks[0], count, 'b', {})
+  await clock.advance(250)
+  const answer = await answered
+  t.match(answer, { ok: true })
+  t.ok(answer.ok && answer.stalenessMs >= 2000, 'it is as stale as it was')
+  await driver.stop()
+})

@@ -38,6 +38,8 @@ export interface QueryEnvironment {
 const POSITION_WAIT_MS = 1000
 /** A store known to have stood at the journal's end so shortly ago is not measured again, unless that is demanded, ms. */
 const MEASURED_MS = 100
+/** How long a query waits for the log to say where the journal ends, ms. */
+const MEASURE_WAIT_MS = 250
 /** An owner that has not reached the journal's end for so long may be none any more, and answers as a standby does, ms. */
 const STALE_OWNER_MS = 5000
 const RETRY_AFTER_MS = 1000
@@ -112,11 +114,13 @@ async function reaches({ clock }: QueryEnvironment, copy: Copy, offset: number):
 
 const measuring = new WeakMap<Copy, Promise<void>>()
 
-/** One measurement for all that ask at the same time. */
-function measured(environment: QueryEnvironment, copy: Copy): Promise<void> {
+/** One measurement for all that ask at the same time; a log that is away is not waited for. */
+async function measured(environment: QueryEnvironment, copy: Copy): Promise<void> {
   const known = measuring.get(copy) ?? measure(environment, copy).finally(() => measuring.delete(copy))
   measuring.set(copy, known)
-  return known
+  const waiting = new AbortController()
+  await Promise.race([known, sleep(environment.clock, MEASURE_WAIT_MS, waiting.signal)])
+  waiting.abort()
 }
 
 /** Notes that the copy stands at the journal's end. A log that cannot say so leaves the answer as stale as it was. */

@@ -56,10 +56,12 @@ export async function onKafka(t: Test, brokers: readonly string[]): Promise<Part
     trustLevelNoticeTopic: `${applicationId}-notices`,
   }
   const { admin } = await foreignClient(t, brokers)
-  t.teardown(async () => {
+  const cleanUp = async (): Promise<void> => {
     const topics = (await admin.listTopics()).filter((topic) => topic.startsWith(applicationId))
     await admin.deleteTopics({ topics })
-  })
+  }
+  // The broker may have gone, and all topics with it.
+  t.teardown(() => cleanUp().catch(() => undefined))
   return values
 }
 
