@@ -229,6 +229,9 @@ export class Application implements Streams, LocalStreams {
       placement: this.#placement,
       listener: {
         onAssigned: (assigned) => this.#assigned(assigned),
+        onRevoking: (revoking) => {
+          for (const { topic, partition } of revoking) this.#journals.get(topic)?.tasks.closing(partition)
+        },
         onRevoked: (revoked) => this.#revoked(revoked),
         onBatch: (batch) => this.#process(batch),
         onMembers: (members) => this.#rebalanced(members),

@@ -74,6 +74,12 @@ export class TaskSet {
     await this.#tasks.get(batch.partition)?.process(batch)
   }
 
+  /** The partition is about to go: a restore under way ends, and `open` rejects. */
+  closing(partition: number): void {
+    const task = this.#tasks.get(partition)
+    if (task?.state === 'RESTORING') task.drain()
+  }
+
   async close(partition: number): Promise<void> {
     const replacement = this.#replacements.get(partition)
     replacement?.stop.abort()

@@ -112,6 +112,8 @@ export interface MemberView extends Share {
 export interface GroupListener {
   /** Before the first batch of these partitions. Answers where to start; absent: the committed position, else the log start. */
   onAssigned(partitions: readonly TopicPartition[]): Promise<readonly (TopicPartition & { readonly offset: number })[]>
+  /** The partitions are about to go: what `onAssigned` still does for them may end, by rejecting. */
+  onRevoking?(partitions: readonly TopicPartition[]): void
   /** The partitions are gone (or going, when the member leaves); the last `onBatch` of each has resolved. */
   onRevoked(partitions: readonly TopicPartition[]): Promise<void>
   onBatch(batch: RecordBatch): Promise<void>

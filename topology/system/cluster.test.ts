@@ -1,6 +1,5 @@
 import t from 'tap'
 import type { Test } from 'tap'
-import type { KeyValueStore } from '../../state-stores/key-value-store.js'
 import { countingProcessor } from '../counting-processor.js'
 import { StoreError } from '../../state-stores/errors.js'
 import type { Log } from '../log/log.js'
@@ -39,7 +38,11 @@ async function check(t: Test, cluster: TestCluster, instances: readonly TestInst
   await cluster.advance(1000)
   for (const standby of instances.flatMap(({ application }) => application.standbys)) {
     const owner = cluster.owners().find(({ partition }) => partition === standby.partition)
-    t.same(await rowsOf(standby.rows.store), await rowsOf(owner!.rows.store), `standby of ${standby.partition}`)
+    t.same(
+      await TestCluster.rowsOf(standby.rows.store),
+      await TestCluster.rowsOf(owner!.rows.store),
+      `standby of ${standby.partition}`,
+    )
     t.equal(standby.digest.rows.toHex(), models[standby.partition]?.digest)
   }
 }
@@ -58,15 +61,6 @@ function logOf(log: Log): Log {
     writer: (transactionalId) => log.writer(transactionalId),
     close: () => log.close(),
   }
-}
-
-/** All but the engine's notes about the store itself. */
-async function rowsOf(store: KeyValueStore): Promise<string[]> {
-  const rows: string[] = []
-  for await (const page of store.entries({ gte: Buffer.of(0x10) })) {
-    for (const [key, value] of page) rows.push(`${key.toString('latin1')} ${value.toString('hex')}`)
-  }
-  return rows
 }
 
 t.test('a second instance catches up first, then gets its share; each stands by for the other', async (t) => {

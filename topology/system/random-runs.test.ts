@@ -4,14 +4,11 @@ import t from 'tap'
 import { StoreError } from '../../state-stores/errors.js'
 import { countingProcessor } from '../counting-processor.js'
 import { openEmbeddedLogAt } from '../log/embedded/embedded-log.js'
-import { partitionOf } from '../partitioner.js'
 import { taskSteps } from '../task/environment.js'
 import { TopologyTestDriver } from '../test-driver.js'
-import type { CountingModel } from './counting-model.js'
 import { checkRun, CountingRun, inputRecord, stopAt } from './counting-run.js'
 import type { Action } from './counting-run.js'
-
-const PARTITIONS = 3
+import { action, expectedTotals, partition, PARTITIONS, sorted, totalsOf, value } from './random-actions.js'
 
 /** What befalls the process between two actions. */
 type Accident =
@@ -34,48 +31,6 @@ type Accident =
       readonly nth: number
     }
 
-/** Keys whose totals do not depend on the order in which events of several inputs come. */
-const steadyKey = fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f')
-const steadyMode = fc.constantFrom(
-  '',
-  '',
-  'once',
-  'once',
-  'send',
-  'broadcast',
-  'request',
-  'deadLetter',
-  'fail',
-  'undeclared',
-)
-const otherKey = fc.constantFrom('x', 'y', 'z')
-const otherMode = fc.constantFrom('', 'delete', 'survey', 'timer', 'cancel')
-const value = fc.oneof(
-  { weight: 6, arbitrary: fc.tuple(steadyKey, steadyMode).map((parts) => parts.join(':')) },
-  { weight: 3, arbitrary: fc.tuple(otherKey, otherMode).map((parts) => parts.join(':')) },
-  { weight: 1, arbitrary: fc.constantFrom('', 'skip') },
-)
-const partition = fc.nat({ max: PARTITIONS - 1 })
-const action: fc.Arbitrary<Action> = fc.oneof(
-  {
-    weight: 5,
-    arbitrary: fc.record({
-      kind: fc.constant('records' as const),
-      partition,
-      values: fc.array(value, { minLength: 1, maxLength: 8 }),
-    }),
-  },
-  {
-    weight: 1,
-    arbitrary: fc.nat({ max: 5 }).map((n): Action => {
-      return { kind: 'command', id: `command-${n}`, key: n % 2 === 0 ? 'p' : 'q', mode: n % 3 === 0 ? 'send' : '' }
-    }),
-  },
-  {
-    weight: 2,
-    arbitrary: fc.record({ kind: fc.constant('advance' as const), ms: fc.constantFrom(20, 150, 400, 1200) }),
-  },
-)
 const accident: fc.Arbitrary<Accident> = fc.oneof(
   fc.constantFrom('crash', 'loseDisk', 'stop').map((kind) => ({ kind })),
   fc.record({ kind: fc.constant('redeliver' as const), partition }),
@@ -174,46 +129,6 @@ class TroubledRun extends CountingRun {
     await this.restart(meanwhile)
   }
 }
-
-/** Totals of the steady keys that follow from what was sent. */
-function expectedTotals(actions: readonly (Action | Accident)[]): Map<string, number> {
-  const expected = new Map<string, number>()
-  const commands = new Set<string>()
-  const add = (key: string, partition = partitionOf(key, PARTITIONS)): void => {
-    expected.set(`${partition}/${key}`, (expected.get(`${partition}/${key}`) ?? 0) + 1)
-  }
-  const count = (key: string, mode: string): void => {
-    if (mode === 'fail' || mode === 'undeclared') return
-    add(key)
-    if (mode === 'send') add(`${key}-sent`)
-    if (mode === 'broadcast') for (let p = 0; p < PARTITIONS; p++) add(`${key}-everywhere`, p)
-    if (mode === 'request') add(`${key}-echo`, partitionOf(key, PARTITIONS))
-  }
-  for (const action of actions) {
-    if (action.kind === 'records' || action.kind === 'logFails') {
-      for (const [key = '', mode = ''] of action.values.map((value) => value.split(':'))) {
-        if (key >= 'a' && key <= 'f') count(key, mode)
-      }
-    } else if (action.kind === 'command' && !commands.has(action.id)) {
-      commands.add(action.id)
-      count(action.key, action.mode)
-    }
-  }
-  return expected
-}
-
-function totalsOf(models: readonly CountingModel[]): Map<string, number> {
-  return new Map(
-    models.flatMap((model, partition) =>
-      [...model.counts]
-        .filter(([key]) => !'xyz'.includes(key[0] ?? ''))
-        .map(([key, { count }]) => [`${partition}/${key}`, count] as const),
-    ),
-  )
-}
-
-const sorted = (totals: ReadonlyMap<string, number>): [string, number][] =>
-  [...totals].sort(([a], [b]) => (a < b ? -1 : 1))
 
 t.setTimeout(200_000)
 

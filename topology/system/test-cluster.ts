@@ -157,7 +157,8 @@ export class TestCluster {
       command: (domain, to, event, options) => {
         const partition = 'partition' in to ? to.partition : partitionOf(to.key, this.partitions)
         const owner = ownerOf(partition) ?? [...this.#instances][0]?.application
-        if (owner === undefined) throw new Error('no instance runs')
+        if (owner === undefined)
+          return Promise.resolve({ ok: false, reason: 'unavailable', message: 'none', retryAfterMs: 0 })
         return owner.command(domain, { partition }, event, options)
       },
     }
@@ -176,6 +177,15 @@ export class TestCluster {
       const warm = standbys.filter(({ state, domain: of }) => state === 'RUNNING' && of === domain)
       return `${name}: ${numbers(live)}; ${numbers(warm)}`
     })
+  }
+
+  /** All rows of a store but the engine's notes about the store itself. */
+  static async rowsOf(store: KeyValueStore): Promise<string[]> {
+    const rows: string[] = []
+    for await (const page of store.entries({ gte: Buffer.of(0x10) })) {
+      for (const [key, value] of page) rows.push(`${key.toString('latin1')} ${value.toString('hex')}`)
+    }
+    return rows
   }
 
   async close(): Promise<void> {

@@ -167,10 +167,19 @@ class Membership implements GroupMember {
     const forgotten = new Promise<void>((resolve) => (forget = resolve))
     const { listener } = this.#options
     // What the group says to a member that it has forgotten, the process never hears; nor does the group wait for it.
-    const heard = <T>(work: () => Promise<T>, otherwise: T): Promise<T> =>
-      isForgotten ? Promise.resolve(otherwise) : Promise.race([this.#running(work), forgotten.then(() => otherwise)])
+    const pending = new Set<Promise<unknown>>()
+    const heard = async <T>(work: () => Promise<T>, otherwise: T): Promise<T> => {
+      if (isForgotten) return otherwise
+      const done = this.#running(work)
+      pending.add(done)
+      void done.catch(() => undefined).then(() => pending.delete(done))
+      return Promise.race([done, forgotten.then(() => otherwise)])
+    }
     const wrapped: GroupListener = {
       onAssigned: (partitions) => heard(() => listener.onAssigned(partitions), []),
+      onRevoking: (partitions) => {
+        if (!isForgotten) listener.onRevoking?.(partitions)
+      },
       onRevoked: (partitions) => heard(() => listener.onRevoked(partitions), undefined),
       onBatch: (batch) => heard(() => listener.onBatch(batch), undefined),
       onMembers: (members) => {
@@ -189,6 +198,8 @@ class Membership implements GroupMember {
       await member.leave()
       // The process learns of it when it runs again.
       void this.#running(() => Promise.resolve()).then(async () => {
+        listener.onRevoking?.(held)
+        await Promise.allSettled(pending)
         await listener.onRevoked(held)
         listener.onMembers?.([])
         if (!this.#hasLeft) await this.join()

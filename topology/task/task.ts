@@ -58,6 +58,7 @@ export class Task {
   readonly #giveUp = AbortSignal.any([this.#stop.signal, this.#drain.signal])
   #state: TaskState = 'CREATED'
   #failure: Error | undefined
+  #opening: Promise<number> | undefined
   #closing: Promise<void> | undefined
   #parts: Parts | undefined
   /** Next journal offset to fold. */
@@ -151,7 +152,12 @@ export class Task {
   }
 
   /** Fences the former owner, opens or rebuilds the store; answers the journal offset to go on from. */
-  async open(): Promise<number> {
+  open(): Promise<number> {
+    this.#opening ??= this.#openStore()
+    return this.#opening
+  }
+
+  async #openStore(): Promise<number> {
     const { log, journalTopic, partition } = this.#environment
     this.#transition('RESTORING', 'assigned')
     let writer: TransactionalWriter | undefined
@@ -164,7 +170,8 @@ export class Task {
       return this.#offset
     } catch (thrown) {
       if (this.#parts === undefined) await writer?.close()
-      this.fail(ensureError(thrown))
+      // A restore that was told to end is no failure.
+      if (!this.#drain.signal.aborted) this.fail(ensureError(thrown))
       throw thrown
     }
   }
@@ -226,6 +233,8 @@ export class Task {
   }
 
   async #close(): Promise<void> {
+    if (this.#state === 'RESTORING') this.drain()
+    await this.#opening?.catch(() => undefined)
     const parts = this.#parts
     await parts?.timers.stop()
     await parts?.effects.stop()

@@ -79,7 +79,7 @@ export async function readAll(log: Log, partition: TopicPartition, from?: number
 }
 
 type Seen =
-  | { readonly call: 'assigned' | 'revoked'; readonly partitions: readonly TopicPartition[] }
+  | { readonly call: 'assigned' | 'revoking' | 'revoked'; readonly partitions: readonly TopicPartition[] }
   | { readonly call: 'members'; readonly members: readonly MemberView[] }
   | { readonly call: 'batch' | 'batch-done'; readonly batch: RecordBatch }
   | { readonly call: 'gap'; readonly gap: TopicPartition & { readonly from: number; readonly to: number } }
@@ -100,6 +100,10 @@ export class RecordingListener implements GroupListener {
     const starts = (await this.#behaviour.onAssigned?.(partitions)) ?? []
     this.#check()
     return starts
+  }
+
+  onRevoking(partitions: readonly TopicPartition[]): void {
+    this.#add({ call: 'revoking', partitions })
   }
 
   async onRevoked(partitions: readonly TopicPartition[]): Promise<void> {

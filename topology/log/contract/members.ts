@@ -1,6 +1,6 @@
 import type { GroupMember, MemberView, Placement, TopicPartition } from '../log.js'
 import type { ContractCase } from './harness.js'
-import { createTopic, join, newName, RecordingListener } from './harness.js'
+import { createTopic, gate, join, newName, RecordingListener } from './harness.js'
 
 /** Members whose data begins alike see each other so: what each told, holds and stands by for. */
 function seenBy(member: GroupMember): string[] {
@@ -90,6 +90,26 @@ export const memberCases: readonly ContractCase[] = [
       const others = b.seen.map(({ call }) => call)
       t.equal(others[others.indexOf('assigned') - 1], 'members', 'told before it is given')
       t.same([...a.errors(), ...b.errors()], [])
+    },
+  },
+  {
+    name: 'what is about to go is told while it is still being taken, so that this can end',
+    async run(t, harness) {
+      const log = await harness.open(t)
+      const topic = await createTopic(log, { partitions: 2 })
+      const ended = gate()
+      const listener = new RecordingListener({
+        onAssigned: () => ended.opened.then(() => Promise.reject(new Error('ended'))),
+      })
+      const member = await join(t, log, listener, { topics: [topic] })
+      await listener.until((seen) => seen.partitions('assigned').length === 2)
+      const leaving = member.leave()
+      await listener.until((seen) => seen.seen.some(({ call }) => call === 'revoking'))
+      t.same(listener.partitions('revoked'), [])
+      ended.open()
+      await leaving
+      t.same(listener.partitions('revoked'), [0, 1])
+      t.same(listener.batches(), [])
     },
   },
 ]

@@ -104,6 +104,7 @@ export class EmbeddedGroupMember implements GroupMember {
     const going = [...this.#held.values()].filter((delivery) => !kept.has(delivery.partition))
     if (going.length === 0) return
     for (const delivery of going) delivery.stop()
+    this.#context.listener.onRevoking?.(going.map(({ partition }) => nameOf(partition)))
     await Promise.all(going.map((delivery) => delivery.done))
     try {
       await this.#context.listener.onRevoked(going.map(({ partition }) => nameOf(partition)))

@@ -166,6 +166,7 @@ export class KafkaGroupMember implements GroupMember {
     if (going.length === 0) return
     const { listener } = this.#context
     for (const delivery of going) delivery.stop()
+    listener.onRevoking?.(going.map(({ partition }) => partition))
     await Promise.all(going.map(({ done }) => done))
     try {
       await listener.onRevoked(going.map(({ partition }) => partition))
