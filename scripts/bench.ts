@@ -1,5 +1,5 @@
 import { Argument, Command } from 'commander'
-import { rowNames } from './benchmarks/row-names.js'
+import { kafkaRows, rowNames } from './benchmarks/row-names.js'
 import type { RowName } from './benchmarks/row-names.js'
 import { runRow } from './benchmarks/run-row.js'
 import type { RowResult } from './benchmarks/run-row.js'
@@ -10,7 +10,9 @@ async function main(names: readonly RowName[], asJson: boolean): Promise<void> {
   const interrupted = new AbortController()
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => interrupted.abort())
   const results: RowResult[] = []
-  for (const name of names.length > 0 ? names : rowNames) {
+  const hasBrokers = (process.env['PULSEFOLD_KAFKA_BROKERS'] ?? '') !== ''
+  const usual = rowNames.filter((name) => hasBrokers || !kafkaRows.has(name))
+  for (const name of names.length > 0 ? names : usual) {
     if (interrupted.signal.aborted) break
     process.stderr.write(`pulsefold: measuring ${name}\n`)
     results.push(await runRow(name, interrupted.signal))

@@ -14,4 +14,7 @@ export const rowNames = [
   'memory',
 ] as const
 
+/** Measured on the brokers of PULSEFOLD_KAFKA_BROKERS; without any they are run only when they are named. */
+export const kafkaRows: ReadonlySet<string> = new Set(['forward'] satisfies RowName[])
+
 export type RowName = (typeof rowNames)[number]
