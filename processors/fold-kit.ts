@@ -60,9 +60,11 @@ export class FoldKit<Event extends JournalEvent, Settings> {
   time: number
   /** Number of the owner's term. */
   epoch = 1
-  /** Whether outputs are acknowledged, and asks for the inputs' intake answered, at once; a test may hold either back. */
+  /** Whether outputs are acknowledged, and asks for the inputs' intake answered, at once; what is held back gathers here. */
   acknowledges = true
   takesIn = true
+  readonly unacknowledged: Event[] = []
+  readonly notTakenIn: Event[] = []
   readonly #processor: Processor<Event, Settings>
   readonly #partitions: readonly Partition[]
   readonly #types: ReadonlyMap<string, ReturnType<typeof avroType>>
@@ -257,9 +259,9 @@ export class FoldKit<Event extends JournalEvent, Settings> {
       resident: (table) => rows.all(table),
       emit: (output, record, acknowledged) => {
         this.outputs.push({ ...record, topic: output.topic, partition: partition.number })
-        if (acknowledged !== undefined && this.acknowledges) {
-          this.#sent.push({ partition: partition.number, event: acknowledged })
-        }
+        if (acknowledged === undefined) return
+        if (this.acknowledges) this.#sent.push({ partition: partition.number, event: acknowledged })
+        else this.unacknowledged.push(acknowledged as Event)
       },
       send: (key, event) => void this.#sent.push({ partition: this.partitionOf(key), event }),
       broadcast: (event) => this.#partitions.forEach(({ number }) => this.#sent.push({ partition: number, event })),
@@ -269,8 +271,10 @@ export class FoldKit<Event extends JournalEvent, Settings> {
       answer: answered,
       request: (effect) => void partition.owed.set(effect.id, effect),
       askIntake: () => {
-        const event = this.takesIn ? this.#processor.inputsTakenIn?.({ asOf: time, inputs: [] }) : undefined
-        if (event !== undefined) this.#sent.push({ partition: partition.number, event })
+        const event = this.#processor.inputsTakenIn?.({ asOf: time, inputs: [] })
+        if (event === undefined) return
+        if (this.takesIn) this.#sent.push({ partition: partition.number, event })
+        else this.notTakenIn.push(event)
       },
       withdraw: (effectId) => void partition.owed.delete(effectId),
       count: (counter, label = '') => {

@@ -32,7 +32,7 @@ const NEW_RIC: RicRow = {
   sentEpoch: 0,
   sentTick: 0,
   freshAt: 0,
-  sentAt: [],
+  requests: [],
   redButtonDue: 0,
 }
 

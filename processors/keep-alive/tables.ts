@@ -30,10 +30,16 @@ export interface RicRow {
   readonly sentEpoch: number
   readonly sentTick: number
   readonly freshAt: number
-  /** When the last requests since then were sent, oldest first; no more than a silence needs. */
-  readonly sentAt: readonly number[]
+  /** The last requests since then, oldest first; bounded. */
+  readonly requests: readonly SentRequest[]
   /** Deadline of the Red Button's second phase; 0: none. */
   readonly redButtonDue: number
+}
+
+/** A request that was sent, between its tick and the time at which that was known. */
+export interface SentRequest {
+  readonly askedAt: number
+  readonly sentAt: number
 }
 
 /** An E2T instance, by RIC and address. */
@@ -126,7 +132,7 @@ export const rics: Table<RicRow> = {
       fields('boolean', 'enableRic'),
       fields(list('string'), 'addresses'),
       long('tick', 'tickDue', 'sentEpoch', 'sentTick', 'freshAt'),
-      fields(list('long'), 'sentAt'),
+      fields(list(schema('SentRequest', long('askedAt', 'sentAt'))), 'requests'),
       long('redButtonDue'),
     ),
   ),

@@ -113,13 +113,58 @@ t.test('HS-02 a new term counts from its own first request, whatever the rows sa
 
 t.test('a request of a former term that is acknowledged late counts for nothing', async (t) => {
   const kit = running(E2T)
-  const { sentTick = 0, sentAt } = kit.ric() ?? {}
+  const { sentTick = 0, requests } = kit.ric() ?? {}
   kit.epoch++
-  kit.when('AACCE', { type: 'KeepAliveRequestSent', data: { ric: 'AACCE', tick: sentTick + 1, epoch: 1 } })
-  t.strictSame(kit.ric()?.sentAt, sentAt)
+  kit.when('AACCE', {
+    type: 'KeepAliveRequestSent',
+    data: { ric: 'AACCE', tick: sentTick + 1, askedAt: kit.time, epoch: 1 },
+  })
+  t.strictSame(kit.ric()?.requests, requests)
   kit.epoch--
-  kit.when('AACCE', { type: 'KeepAliveRequestSent', data: { ric: 'AACCE', tick: sentTick, epoch: 1 } })
-  t.strictSame(kit.ric()?.sentAt, sentAt, 'nor does one that was acknowledged before')
+  kit.when('AACCE', {
+    type: 'KeepAliveRequestSent',
+    data: { ric: 'AACCE', tick: sentTick, askedAt: kit.time, epoch: 1 },
+  })
+  t.strictSame(kit.ric()?.requests, requests, 'nor does one that was acknowledged before')
+})
+
+t.test('before the first request of a term is sent nobody is silent', async (t) => {
+  const kit = running(E2T)
+  kit.takesIn = false
+  kit.answering.clear()
+  kit.run(3000)
+  kit.epoch++
+  kit.when('AACCE', { type: 'E2tMessagesTakenIn', data: { asOf: kit.time, inputs: [] } })
+  t.equal(kit.instance()?.state, 'ACTIVE')
+})
+
+t.test('silence counts up to what is taken in, however late that is known', async (t) => {
+  const kit = running(E2T)
+  kit.answering.set(E2T, 470)
+  kit.run(2000, 10)
+  kit.answering.clear()
+  kit.takesIn = false
+  kit.run(4000, 10)
+  const { answeredAt = 0 } = kit.instance() ?? {}
+  const takenIn = (asOf: number): void =>
+    void kit.when('AACCE', { type: 'E2tMessagesTakenIn', data: { asOf, inputs: [] } })
+  takenIn(answeredAt + 1500)
+  t.equal(kit.instance()?.state, 'ACTIVE')
+  takenIn(answeredAt + 1501)
+  t.equal(kit.instance()?.state, 'TO_BE_DELETED')
+})
+
+t.test('a request that was answered before its acknowledgement was known does not count as unanswered', async (t) => {
+  const kit = running(E2T)
+  kit.acknowledges = false
+  kit.run(500)
+  const late = kit.unacknowledged.splice(0)
+  const { answeredAt = 0 } = kit.instance() ?? {}
+  kit.answering.clear()
+  kit.time += 400
+  for (const event of late) kit.when('AACCE', event)
+  kit.acknowledges = true
+  t.ok((kit.ric()?.requests.at(-1)?.askedAt ?? Infinity) < answeredAt)
 })
 
 t.test('silence counts only over requests that were really sent', async (t) => {

@@ -7,6 +7,9 @@ import type { KeepAliveSettings } from './settings.js'
 import { e2tInstances, keyOf, rics } from './tables.js'
 import type { RicRow } from './tables.js'
 
+/** An ingest that lags by more ticks than this makes nobody silent until it has caught up. */
+const REMEMBERED_REQUESTS = 64
+
 /** Starts a RIC's ticks where they do not run: it has its first instance. */
 export function startTicks(context: Context, ric: string): void {
   if (ricOf(context, ric).tickDue === 0) armNext(context, ric)
@@ -22,7 +25,7 @@ export function tickDue(ric: string, context: Context): void {
     changeRic(context, ric, { tickDue: 0 })
     return
   }
-  const sent: KeepAliveRequestSent = { ric, tick: tick + 1, epoch: context.epoch }
+  const sent: KeepAliveRequestSent = { ric, tick: tick + 1, askedAt: context.time, epoch: context.epoch }
   requestKeepAlive(context, { ric }, { type: 'KeepAliveRequestSent', data: sent })
   context.askIntake()
   changeRic(context, ric, { tick: tick + 1 })
@@ -34,29 +37,28 @@ export function tickDue(ric: string, context: Context): void {
  * A broadcast is really out. Silence counts afresh from the first of a term, and from one that comes too long after the last:
  * the manager itself had stalled.
  */
-export function requestSent({ ric, tick, epoch }: KeepAliveRequestSent, context: Context): void {
+export function requestSent({ ric, tick, askedAt, epoch }: KeepAliveRequestSent, context: Context): void {
   const row = ricOf(context, ric)
   if (epoch !== context.epoch || tick <= row.sentTick) return
-  const { keepAliveDelayMs } = context.settings
-  const last = row.sentAt.at(-1) ?? Number.NEGATIVE_INFINITY
+  const { settings, time } = context
+  const sinceLastMs = time - (row.requests.at(-1)?.sentAt ?? 0)
   const isNewTerm = row.sentEpoch !== epoch
-  const isFresh = isNewTerm || context.time - last > 2 * keepAliveDelayMs
+  const isFresh = isNewTerm || sinceLastMs > 2 * settings.keepAliveDelayMs
   if (isFresh) {
     context.count('fresh_starts', isNewTerm ? 'term' : 'gap')
     context.because(
       isNewTerm ? 'first request of a term: silence counts from it' : 'the manager stalled: silence counts afresh',
       {
         epoch,
-        sinceLastMs: Number.isFinite(last) ? context.time - last : null,
+        sinceLastMs,
       },
     )
   }
   changeRic(context, ric, {
     sentEpoch: epoch,
     sentTick: tick,
-    freshAt: isFresh ? context.time : row.freshAt,
-    // The tick's own request may be sent before its intake is known.
-    sentAt: isFresh ? [context.time] : [...row.sentAt, context.time].slice(-requestsOfSilence(context.settings) - 1),
+    freshAt: isFresh ? time : row.freshAt,
+    requests: [...(isFresh ? [] : row.requests), { askedAt, sentAt: time }].slice(-REMEMBERED_REQUESTS),
   })
 }
 
@@ -69,19 +71,20 @@ export function messagesTakenIn({ asOf }: E2tMessagesTakenIn, context: Context):
 
 /**
  * Instances without an answer for longer than the time-out, to whom enough requests were sent meanwhile. A request
- * counts when it is known to be sent in this term, no later than `asOf`.
+ * counts when it was sent in this term, after the answer and no later than `asOf`, for certain on both sides.
  */
 function silentInstances(context: Context, ric: string, row: RicRow, asOf: number): readonly string[] {
   const { settings } = context
   if (row.sentEpoch !== context.epoch) return []
-  const nthLast = row.sentAt.filter((at) => at <= asOf).at(-requestsOfSilence(settings))
+  const sent = row.requests.filter(({ sentAt }) => sentAt <= asOf)
+  const nthLast = sent.at(-requestsOfSilence(settings))?.askedAt
   if (nthLast === undefined) return []
   return row.addresses.filter((address) => {
     const instance = context.get(e2tInstances, keyOf(ric, address))
     if (instance?.state !== 'ACTIVE') return false
     const from = Math.max(instance.answeredAt, instance.registeredAt, row.freshAt)
     const isSilent = asOf - from > settings.keepAliveResponseTimeoutMs && nthLast > from
-    const compared = { from, asOf, timeoutMs: settings.keepAliveResponseTimeoutMs, requestSentAt: nthLast }
+    const compared = { from, asOf, timeoutMs: settings.keepAliveResponseTimeoutMs, askedAt: nthLast }
     if (isSilent) context.because(`instance ${address}: silent for longer than the time-out`, compared)
     return isSilent
   })

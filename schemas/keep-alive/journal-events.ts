@@ -54,6 +54,8 @@ export interface ServiceUpdated extends OfRic {
 /** The log has taken the broadcast of a tick; the event's time is when. */
 export interface KeepAliveRequestSent extends OfRic {
   readonly tick: number
+  /** When the tick was folded: the request was sent no sooner. */
+  readonly askedAt: number
   /** Term under which the tick was folded. */
   readonly epoch: number
 }

@@ -40,7 +40,7 @@ export const keepAliveEventSchemas: Readonly<Record<KeepAliveEvent['type'], Avro
     ...text('transactionId'),
   ]),
   ServiceUpdated: record('ServiceUpdated', text('ric', 'ranName')),
-  KeepAliveRequestSent: record('KeepAliveRequestSent', [...text('ric'), ...fields('long', 'tick', 'epoch')]),
+  KeepAliveRequestSent: record('KeepAliveRequestSent', [...text('ric'), ...fields('long', 'tick', 'askedAt', 'epoch')]),
   E2tMessagesTakenIn: record('E2tMessagesTakenIn', [
     ...fields('long', 'asOf'),
     {
