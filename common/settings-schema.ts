@@ -494,6 +494,14 @@ export const settingSpecs = {
     description:
       'Calls remembered for each address and interval, to know a repeated outcome; 16 bytes each. Those beyond it are counted unchecked.',
   },
+  alarmTopic: {
+    type: 'string',
+    default: 'alarms',
+    pattern: topicPattern,
+    maxLength: 200,
+    expected: 'a topic name',
+    description: 'Output topic of the alarms, made when it is missing.',
+  },
   alertmanagerUrl: {
     ...httpAddress,
     description: 'Alertmanager that is told of alarms by its v2 API; empty: none is.',

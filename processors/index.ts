@@ -64,6 +64,7 @@ export const processors = ({
     settings: {
       outcomeIdLimit: settings.outcomeIdLimit,
       maxFutureSkewMs: settings.maxFutureSkewMs,
+      alarmTopic: settings.alarmTopic,
       alertmanager: settings.alertmanagerUrl !== '',
       alertmanagerRepeatMs: settings.alertmanagerRepeatMs,
     },

@@ -5,6 +5,7 @@ import { registerArchive } from './commands/archive.js'
 import { registerDiff } from './commands/diff.js'
 import { registerErrors } from './commands/errors.js'
 import { registerExplain } from './commands/explain.js'
+import { registerPlatforms } from './commands/platforms.js'
 import { registerReplay } from './commands/replay.js'
 import { registerSettings } from './commands/settings.js'
 import { registerSources } from './commands/sources.js'
@@ -18,7 +19,9 @@ import { startPulsefold } from './process/pulsefold.js'
 import { registerSimulate } from './simulate/command.js'
 
 const program = new Command('pulsefold')
-  .description('A liveness engine for telecom networks: trust levels from heartbeats and health checks.')
+  .description('A liveness engine for telecom networks: trust levels of devices, health of external addresses.')
+  // `simulate` has flags of its own that those of `simulate sis` are called like.
+  .enablePositionalOptions()
   .exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : exitCodes.misused.code))
   .addHelpText('after', () => `\nExit codes:\n${describeExitCodes()}\n`)
 
@@ -31,6 +34,7 @@ registerReplay(program)
 registerState(program)
 registerExplain(program)
 registerSources(program)
+registerPlatforms(program)
 registerVerify(program)
 registerDiff(program)
 registerWhatIf(program)

@@ -4,7 +4,7 @@ import type { Context } from './context.js'
 import type { AddressRow } from './tables.js'
 
 /** Alarms raised and cleared: read as committed records, each stands there once. (address health, section 5) */
-export const alarms: OutputTopic = { topic: 'alarms', once: true }
+export const alarmsTo = (topic: string): OutputTopic => ({ topic, once: true })
 
 export type AlarmState = 'raised' | 'cleared'
 /** Why an address's alarm changes; the platform's own has NO_ADDRESS both ways. */
@@ -49,7 +49,7 @@ function journalOf({ partition, position }: Context): { readonly partition: numb
 }
 
 function emit(key: string, state: AlarmState, context: Context, data: object): void {
-  context.emit(alarms, {
+  context.emit(alarmsTo(context.settings.alarmTopic), {
     key,
     value: JSON.stringify(data),
     headers: [

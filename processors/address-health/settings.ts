@@ -4,6 +4,8 @@ export interface AddressHealthSettings {
   readonly outcomeIdLimit: number
   /** An event time further ahead of its arrival is counted as such. */
   readonly maxFutureSkewMs: number
+  /** Output topic of the alarms. */
+  readonly alarmTopic: string
   /** Whether Alertmanager is told of alarms. */
   readonly alertmanager: boolean
   /** How often it is told again of an alarm that stands. */

@@ -22,6 +22,7 @@ export const SECOND_MS = 1000
 export const testSettings: AddressHealthSettings = {
   outcomeIdLimit: 10_000,
   maxFutureSkewMs: 300_000,
+  alarmTopic: 'alarms',
   alertmanager: false,
   alertmanagerRepeatMs: 60_000,
 }

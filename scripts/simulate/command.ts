@@ -1,9 +1,11 @@
-import { InvalidArgumentError, type Command } from 'commander'
+import type { Command } from 'commander'
 import { systemClock } from '../../common/clock.js'
+import { numberFrom, whileNotInterrupted } from './command-line.js'
 import { heartbeatCount } from './plan.js'
 import { progressOn } from './progress.js'
 import { isAsExpected, reportLines } from './report.js'
 import { simulateTrustLevels } from './simulate.js'
+import { registerSimulateSis } from './sis/command.js'
 
 interface Flags {
   readonly url: string
@@ -19,7 +21,7 @@ interface Flags {
 
 /** Adds `simulate` to the command line; its exit status is 1 when an answer is not as expected. */
 export function registerSimulate(program: Command): void {
-  program
+  const simulate = program
     .command('simulate')
     .description(
       'play DMI plugins and their devices to a running Pulsefold, and compare its answers with what it was told',
@@ -36,29 +38,17 @@ export function registerSimulate(program: Command): void {
     .action(async (flags: Flags) => {
       const { interval, duration, ...rest } = flags
       const options = { ...rest, intervalMs: interval * 1000, durationMs: duration * 1000 }
-      const interrupted = new AbortController()
-      const interrupt = (): void => interrupted.abort()
-      process.once('SIGINT', interrupt)
-      const progress = progressOn(process.stderr, heartbeatCount(options), 'heartbeats')
-      try {
-        const report = await simulateTrustLevels(options, { clock: systemClock, signal: interrupted.signal, progress })
-        progress.stop()
-        console.log(reportLines(report).join('\n'))
-        process.exitCode = isAsExpected(report) ? 0 : 1
-      } catch (error) {
-        if (!interrupted.signal.aborted) throw error
-        process.exitCode = 130
-      } finally {
-        progress.stop()
-        process.off('SIGINT', interrupt)
-      }
+      await whileNotInterrupted(async (signal) => {
+        const progress = progressOn(process.stderr, heartbeatCount(options), 'heartbeats')
+        try {
+          const report = await simulateTrustLevels(options, { clock: systemClock, signal, progress })
+          progress.stop()
+          console.log(reportLines(report).join('\n'))
+          return isAsExpected(report)
+        } finally {
+          progress.stop()
+        }
+      })
     })
-}
-
-function numberFrom(least: number, most: number, isWhole = false): (text: string) => number {
-  return (text) => {
-    const value = text.trim() === '' ? NaN : Number(text)
-    if (value >= least && value <= most && (!isWhole || Number.isInteger(value))) return value
-    throw new InvalidArgumentError(`Not a ${isWhole ? 'whole ' : ''}number from ${least} to ${most}.`)
-  }
+  registerSimulateSis(simulate)
 }

@@ -15,9 +15,9 @@ export interface HttpClient {
    * The answer, whatever its status; 503 is tried again, and lost connections are after the first answer. Rejects with
    * SIMULATION_NO_ANSWER.
    */
-  ask(method: 'GET' | 'POST', path: string, request?: HttpRequest): Promise<HttpAnswer>
+  ask(method: Method, path: string, request?: HttpRequest): Promise<HttpAnswer>
   /** As `ask`, and rejects with SIMULATION_REFUSED when the status is another. */
-  expect(status: number, method: 'GET' | 'POST', path: string, request?: HttpRequest): Promise<HttpAnswer>
+  expect(status: number, method: Method, path: string, request?: HttpRequest): Promise<HttpAnswer>
   /** Requests that were sent again so far. */
   retries(): number
   close(): Promise<void>
@@ -26,7 +26,11 @@ export interface HttpClient {
 export interface HttpRequest {
   readonly body?: unknown
   readonly headers?: Readonly<Record<string, string>>
+  /** 503 is an answer as any other. */
+  readonly isAskedOnce?: true
 }
+
+type Method = 'GET' | 'POST' | 'DELETE'
 
 const MAX_TRIES = 10
 const ANSWER_TIMEOUT_MS = 60_000
@@ -41,7 +45,7 @@ export function httpClient(url: string, clock: Clock, signal: AbortSignal): Http
   let retries = 0
   let isReached = false
 
-  const once = async (method: 'GET' | 'POST', path: string, { body, headers }: HttpRequest) => {
+  const once = async (method: Method, path: string, { body, headers }: HttpRequest) => {
     const started = clock.monotonic()
     const answer = await pool.request({
       method,
@@ -62,7 +66,7 @@ export function httpClient(url: string, clock: Clock, signal: AbortSignal): Http
       try {
         const answer = await once(method, path, request)
         isReached = true
-        if (answer.status !== 503) return answer
+        if (answer.status !== 503 || request.isAskedOnce === true) return answer
         waitMs = Math.min(answer.retryAfterMs || waitMs, 5000)
         if (tries === MAX_TRIES) return answer
       } catch (error) {

@@ -54,6 +54,8 @@ export async function onKafka(t: Test, brokers: readonly string[]): Promise<Part
     applicationId,
     heartbeatTopic: `${applicationId}-heartbeats`,
     trustLevelNoticeTopic: `${applicationId}-notices`,
+    callOutcomeTopic: `${applicationId}-outcomes`,
+    alarmTopic: `${applicationId}-alarms`,
   }
   const { admin } = await foreignClient(t, brokers)
   const cleanUp = async (): Promise<void> => {

@@ -12,6 +12,7 @@ t.test('a running service goes by its settings', async (t) => {
     applicationId: 'site-a',
     heartbeatTopic: 'beats',
     callOutcomeTopic: 'outcomes',
+    alarmTopic: 'bells',
     restApiNcmpBasePath: '/base/north',
     restApiNcmpInventoryBasePath: '/base/south',
     dmiHealthIntervalMs: 400,
@@ -38,17 +39,20 @@ t.test('a running service goes by its settings', async (t) => {
     t.equal((await system.ask('/ncmp/v1/ch/dev-1')).status, 404)
   })
 
-  await t.test('applicationId, partitions, heartbeatTopic, callOutcomeTopic, trustLevelNotices', async (t) => {
-    const topics = await log.topics()
-    const names = topics.map(({ name }) => name)
-    for (const wanted of ['dead-letters', 'trust-level-changelog', 'trust-level-journal', 'address-health-journal']) {
-      t.ok(names.includes(`site-a-${wanted}`), wanted)
-    }
-    for (const wanted of ['beats', 'outcomes']) t.ok(names.includes(wanted), wanted)
-    t.notOk(names.includes('ncmp-inventory-events'))
-    for (const { name, partitions } of topics) if (name.includes('trust-level')) t.equal(partitions, 3, name)
-    t.equal((await system.ask('/ops/trust-levels/transitions')).status, 404, 'without notices there is no feed')
-  })
+  await t.test(
+    'applicationId, partitions, heartbeatTopic, callOutcomeTopic, alarmTopic, trustLevelNotices',
+    async (t) => {
+      const topics = await log.topics()
+      const names = topics.map(({ name }) => name)
+      for (const wanted of ['dead-letters', 'trust-level-changelog', 'trust-level-journal', 'address-health-journal']) {
+        t.ok(names.includes(`site-a-${wanted}`), wanted)
+      }
+      for (const wanted of ['beats', 'outcomes', 'bells']) t.ok(names.includes(wanted), wanted)
+      t.notOk(names.includes('ncmp-inventory-events'))
+      for (const { name, partitions } of topics) if (name.includes('trust-level')) t.equal(partitions, 3, name)
+      t.equal((await system.ask('/ops/trust-levels/transitions')).status, 404, 'without notices there is no feed')
+    },
+  )
 
   await t.test('the paths of health checks, and their user', async (t) => {
     await until('checks at the path that answered', () => plugin.asked.slice(-3).join() === '/is/up,/is/up,/is/up')
