@@ -14,6 +14,8 @@ export interface ForeignClient {
     records: readonly NewRecord[],
     options?: { readonly gzip?: boolean },
   ) => Promise<void>
+  /** As `append`, in a transaction that is then aborted. */
+  readonly appendAborted: (at: TopicPartition, records: readonly NewRecord[]) => Promise<void>
   readonly createTopic: (
     topic: string,
     partitions: number,
@@ -53,6 +55,14 @@ export async function foreignClient(t: Test, brokers: readonly string[]): Promis
           ...(timestamp !== undefined && { timestamp: String(timestamp) }),
         })),
       })
+    },
+    async appendAborted({ topic, partition }, records) {
+      const transactional = kafka.producer({ transactionalId: randomUUID(), maxInFlightRequests: 1, idempotent: true })
+      await transactional.connect()
+      const transaction = await transactional.transaction()
+      await transaction.send({ topic, messages: records.map(({ key, value }) => ({ partition, key, value })) })
+      await transaction.abort()
+      await transactional.disconnect()
     },
     async createTopic(topic, partitions, settings = {}) {
       const configEntries = Object.entries(settings).map(([name, value]) => ({ name, value }))
