@@ -37,7 +37,7 @@ function clusterOf(t: Test, partitions: number): Cluster {
   const processor: Processor = {
     ...countingProcessor,
     inputs: countingProcessor.inputs.map((input) => ({ ...input, topic: `${applicationId}-in` })),
-  } as Processor
+  }
   return {
     applicationId,
     async start() {
