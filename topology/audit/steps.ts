@@ -30,7 +30,7 @@ export interface Step extends TopicPartition {
   readonly data: unknown
   /** Where it came from: position in an input topic, process that took it over HTTP, or journal position of a fold. */
   readonly source: JournalEntry['source']
-  /** As the original names it (`ce_source`), where that is still there. */
+  /** As the event or its original names it (`ce_source`), where that is still there. */
   readonly producer?: string
   readonly actor?: string
   readonly reason?: string
@@ -116,7 +116,9 @@ function originOf(
   if (entry.kind === 'timer') return { what: 'timer', data: { due: entry.due, id: entry.id }, source }
   if (entry.kind === 'owner') return { what: 'owner', data: {}, source }
   const { event, actor, reason, commandId, original } = entry
-  const producer = original?.headers.find(([name]) => name === 'ce_source')?.[1].toString()
+  const told = 'producer' in event.data ? event.data.producer : undefined
+  const named = original?.headers.find(([name]) => name === 'ce_source')?.[1].toString()
+  const producer = named ?? (typeof told === 'string' && told !== '' ? told : undefined)
   return {
     what: event.type,
     data: event.data,
