@@ -3,6 +3,7 @@ import { systemClock } from '../common/clock.js'
 import { ensureError } from '../common/errors.js'
 import { registerArchive } from './commands/archive.js'
 import { registerDiff } from './commands/diff.js'
+import { registerDeadLetters } from './commands/dead-letters.js'
 import { registerErrors } from './commands/errors.js'
 import { registerExplain } from './commands/explain.js'
 import { registerPlatforms } from './commands/platforms.js'
@@ -35,6 +36,7 @@ registerState(program)
 registerExplain(program)
 registerSources(program)
 registerPlatforms(program)
+registerDeadLetters(program)
 registerVerify(program)
 registerDiff(program)
 registerWhatIf(program)

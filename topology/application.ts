@@ -320,8 +320,13 @@ export class Application implements Streams, LocalStreams {
       [...byPartition].map(async ([partition, places]) => {
         await this.#checkBegun({ topic: journalTopic, partition })
         const entries = places.map((at) => {
-          const { event, original } = events[at] as IngestEvent
-          return { kind: 'event' as const, event, ...(original !== null && { original }) }
+          const { event, original, actor, reason } = events[at] as IngestEvent
+          return {
+            ...{ kind: 'event' as const, event },
+            ...(original !== null && { original }),
+            ...(actor !== undefined && { actor }),
+            ...(reason !== undefined && { reason }),
+          }
         })
         const appended = (await writers[partition]?.append(entries, INGEST_MS)) ?? []
         for (const [i, at] of places.entries()) {

@@ -44,6 +44,9 @@ export interface IngestEvent {
   readonly key: string
   readonly event: JournalEvent
   readonly original: Original | null
+  /** Of an operator's act: who does it, and why. */
+  readonly actor?: string
+  readonly reason?: string
 }
 
 export interface CommandOptions {

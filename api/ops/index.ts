@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { Api } from '../api.js'
 import { registerDmiPlugins } from './dmi-plugins.js'
+import { registerDeadLetters } from './dead-letters/index.js'
 import { registerHealth } from './health.js'
 import { registerMetrics } from './metrics.js'
 import { registerOpenapi } from './openapi.js'
@@ -17,6 +18,7 @@ export function registerOps(app: FastifyInstance, api: Api): void {
   registerTopicRecords(app, api)
   registerDmiPlugins(app, api)
   registerSources(app, api)
+  registerDeadLetters(app, api)
   registerTransitions(app, api)
   registerOpenapi(app)
 }

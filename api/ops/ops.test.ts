@@ -16,7 +16,10 @@ t.test('liveness, readiness with its reasons, and the actuator paths', async (t)
   t.strictSame(await get('/actuator/health/readiness'), [200, { status: 'UP' }])
   streams.ready = false
   t.strictSame(await get('/ops/health/live'), [200, { live: true }])
-  t.strictSame(await get('/ops/health/ready'), [503, { ready: false, reasons: ['task trust-level/1 is restoring'], restoring: [] }])
+  t.strictSame(await get('/ops/health/ready'), [
+    503,
+    { ready: false, reasons: ['task trust-level/1 is restoring'], restoring: [] },
+  ])
   t.match(await get('/actuator/health'), [503, { status: 'OUT_OF_SERVICE' }])
   t.strictSame(await get('/actuator/health/readiness'), [503, { status: 'OUT_OF_SERVICE' }])
   t.strictSame(await get('/actuator/health/liveness'), [200, { status: 'UP' }])

@@ -62,7 +62,12 @@ export function registerTopicRecords(app: FastifyInstance, api: Api): void {
   )
 }
 
-async function readBatches(log: Log, topic: string, query: Route['Querystring']): Promise<readonly RecordBatch[]> {
+/** Of one partition from an offset, or of all. Errors: TOPIC_NOT_FOUND, PARAMETER_INVALID. */
+export async function readBatches(
+  log: Log,
+  topic: string,
+  query: Pick<Route['Querystring'], 'partition' | 'offset' | 'limit'>,
+): Promise<readonly RecordBatch[]> {
   const described = await log.topic(topic)
   if (described === undefined) throw new ApiError('TOPIC_NOT_FOUND', `topic ${cut(topic)} does not exist`)
   const { partition, offset, limit } = query
@@ -90,7 +95,7 @@ interface Merged {
 }
 
 /** The `limit` first by timestamp; within a partition the order is that of offsets, whatever the timestamps. */
-function mergeByTimestamp(batches: readonly RecordBatch[], limit: number): Merged {
+export function mergeByTimestamp(batches: readonly RecordBatch[], limit: number): Merged {
   const heads = batches.map((batch) => ({ batch, taken: 0 }))
   const merged: { partition: number; record: LogRecord }[] = []
   while (merged.length < limit) {

@@ -1,10 +1,8 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import type { Test } from 'tap'
 import { foreignClient } from '../../topology/log/kafka/foreign-client.js'
 import { realBrokers } from '../../topology/log/kafka/real-brokers.js'
+import { commandLine } from './command-line.js'
 import { heartbeat, onKafka, PLUGIN, startSystem, temporaryFolder } from './fixtures.js'
 import type { System } from './fixtures.js'
 import { spawnPulsefold } from './real-process.js'
@@ -13,15 +11,6 @@ import { until } from './until.js'
 const brokers = realBrokers(t)
 /** Topics are looked at every 5 s. */
 const patienceMs = 60_000
-
-async function pulsefold(...args: readonly string[]): Promise<string> {
-  const cli = fileURLToPath(new URL('../cli.js', import.meta.url))
-  const child = spawn(process.execPath, [cli, ...args], { env: { PATH: process.env['PATH'] }, stdio: 'pipe' })
-  let output = ''
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (output += chunk.toString()))
-  const [code] = (await once(child, 'close')) as [number]
-  return `${code} ${output}`
-}
 
 const reasons = async (system: System): Promise<string> =>
   (JSON.parse((await system.ask('/ops/health/ready')).text) as { reasons: string[] }).reasons.join('; ')
@@ -107,7 +96,10 @@ if (brokers.length > 0) {
       await append({ topic, partition: 0 }, [heartbeat('dev-1', 'NONE'), heartbeat('dev-1', 'COMPLETE')])
       await until('both are taken', async () => (await system.metric('pulsefold_ingested_records_total')) === 2)
       const url = (): string => system.pulsefold().url
-      t.match(await pulsefold('sources', 'restart', topic, '0', '--url', url(), '--reason=x'), /^70 .*has not stopped/)
+      t.match(
+        await commandLine('sources', 'restart', topic, '0', '--url', url(), '--reason=x'),
+        /^70 .*has not stopped/,
+      )
       if (when !== 'while it runs') await system.stop()
       await deleteTopic(topic)
       await createTopic(topic, 1)
@@ -117,10 +109,10 @@ if (brokers.length > 0) {
       t.equal((await system.ask('/ops/health/ready')).status, 503)
       t.equal(await system.metric('pulsefold_input_stopped', topic), 1)
       t.ok(await system.levelIs('dev-1', 'COMPLETE'), 'answers go on')
-      t.match(await pulsefold('sources', 'list', '--url', url()), `0 ${topic}/0  stopped: the topic was made anew\n`)
-      t.match(await pulsefold('sources', 'restart', topic, '0', '--url', url()), /required option '--reason/)
+      t.match(await commandLine('sources', 'list', '--url', url()), `0 ${topic}/0  stopped: the topic was made anew\n`)
+      t.match(await commandLine('sources', 'restart', topic, '0', '--url', url()), /required option '--reason/)
       t.match(
-        await pulsefold('sources', 'restart', topic, '0', '--url', url(), '--actor=op', '--reason=moved broker'),
+        await commandLine('sources', 'restart', topic, '0', '--url', url(), '--actor=op', '--reason=moved broker'),
         `0 ${topic}/0 is read from offset 0 on, as ${topic}/0@`,
       )
       t.ok(await system.levelIs('dev-1', 'NONE', patienceMs))
