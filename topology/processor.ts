@@ -234,6 +234,8 @@ export interface QueryReader<Settings = unknown> {
 /** A named question; arguments and result are JSON, so that another instance can ask it. */
 export interface Query<Arguments = unknown, Result = unknown> {
   readonly name: string
+  /** Reads a few rows by key: several such questions may go to another instance together. */
+  readonly isLookUp?: true
   run(reader: QueryReader, args: Arguments): Promise<Result>
 }
 

@@ -45,6 +45,18 @@ const cases: readonly Case[] = [
     status: 409,
     body: { message: /has 3 partitions/ },
   },
+  {
+    name: 'look-ups, each with its answer',
+    url: 'look-ups',
+    payload: [query, { ...query, args: 'b' }, { ...query, query: 'none' }],
+    status: 200,
+    body: [
+      { ok: true, answer: { ok: true, result: 'a' } },
+      { ok: true, answer: { ok: true, result: 'b' } },
+      { ok: false, reason: /no query "none"/ },
+    ],
+  },
+  { name: 'no list of look-ups', url: 'look-ups', status: 409, body: other },
   { name: 'half a query', payload: { ...query, minOffset: 'x' }, status: 409, body: { message: 'not a query' } },
   { name: 'no JSON', payload: '{', status: 400, body: { code: 'BODY_MALFORMED' } },
   { name: 'a huge query', payload: { ...query, args: 'x'.repeat(5e6) }, status: 413, body: { code: 'BODY_TOO_LARGE' } },

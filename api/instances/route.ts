@@ -1,6 +1,6 @@
 import { timingSafeEqual, createHash } from 'node:crypto'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { answerCommandCall, answerQueryCall } from '../../topology/cluster/answer-call.js'
+import { answerCommandCall, answerLookUps, answerQueryCall } from '../../topology/cluster/answer-call.js'
 import type { Answered } from '../../topology/cluster/answer-call.js'
 import { callPaths, PROTOCOL, PROTOCOL_HEADER } from '../../topology/cluster/instance-call.js'
 import type { LocalStreams } from '../../topology/cluster/local-streams.js'
@@ -17,7 +17,7 @@ export interface InstanceRoutes {
 const MAX_CALL_BYTES = 4 * 1024 * 1024
 
 /**
- * POST /internal/queries and /internal/commands: what other instances of the same application ask of this one. It is answered
+ * POST /internal/queries, /internal/look-ups and /internal/commands: what other instances of the same application ask of this one. It is answered
  * while the service stops, too: until its tasks have moved, nobody else can. Not for clients, and in no description.
  */
 export async function registerInstances(app: FastifyInstance, { local, token }: InstanceRoutes): Promise<void> {
@@ -33,6 +33,7 @@ export async function registerInstances(app: FastifyInstance, { local, token }: 
   }
   const calls = {
     query: answerQueryCall,
+    lookUps: answerLookUps,
     command: answerCommandCall,
   }
   await app.register((scope, _options, done) => {

@@ -27,6 +27,15 @@ export async function answerQueryCall(local: LocalStreams, call: unknown): Promi
   return { ok: true, answer: await askHere(local, { domain, query: known, partition, args, demand }) }
 }
 
+/** As `answerQueryCall`, for several that are quick. */
+export async function answerLookUps(
+  local: LocalStreams,
+  calls: unknown,
+): Promise<Answered<readonly Answered<QueryAnswer>[]>> {
+  if (!Array.isArray(calls)) return { ok: false, reason: 'no look-ups' }
+  return { ok: true, answer: await Promise.all(calls.map((call) => answerQueryCall(local, call))) }
+}
+
 /** As `answerQueryCall`, for a command. */
 export async function answerCommandCall(local: LocalStreams, call: unknown): Promise<Answered<LocalCommandResult>> {
   if (!isCommandCall(call)) return { ok: false, reason: 'not a command' }

@@ -5,12 +5,14 @@ import type { PartitionQuestion } from './ask-here.js'
 import type { Directory, Instance } from './directory.js'
 import type { QueryAnswer, QueryCall } from './instance-call.js'
 import type { LocalStreams } from './local-streams.js'
-import type { Peers } from './peers.js'
+import type { LookUps } from './look-ups.js'
+import type { PeerAnswer, Peers } from './peers.js'
 
 export interface Instances {
   readonly local: LocalStreams
   readonly directory: Directory
   readonly peers: Peers
+  readonly lookUps: LookUps
   readonly clock: Clock
 }
 
@@ -18,7 +20,7 @@ type Failure = Extract<QueryResult<unknown>, { readonly ok: false }>
 
 /** Bounds of all calls for one question together, of one call, and of one to a peer that gave no answer a moment ago. */
 const QUESTION_MS = 4000
-const CALL_MS = 2500
+export const CALL_MS = 2500
 const SUSPECT_CALL_MS = 500
 const RETRY_AFTER_MS = 1000
 
@@ -67,7 +69,7 @@ function nextHolder(
 }
 
 async function askPeer(
-  { local, peers }: Instances,
+  { local, peers, lookUps }: Instances,
   { domain, query, partition, args, demand }: PartitionQuestion,
   peer: Instance,
   timeoutMs: number,
@@ -81,7 +83,10 @@ async function askPeer(
     ...(maxStalenessMs !== undefined && { maxStalenessMs }),
     activeOnly: role === 'active',
   }
-  const answer = await peers.call<QueryAnswer>(peer, 'query', call, { timeoutMs, ...(signal && { signal }) })
+  const isQuick = query.isLookUp === true && call.minOffset < 0 && timeoutMs === CALL_MS
+  const answer: PeerAnswer<QueryAnswer> = isQuick
+    ? await lookUps.ask(peer, call)
+    : await peers.call<QueryAnswer>(peer, 'query', call, { timeoutMs, ...(signal && { signal }) })
   if (answer.ok) return answer.answer
   return { ok: false, reason: 'notOwned', message: answer.error.message, retryAfterMs: RETRY_AFTER_MS }
 }

@@ -12,9 +12,10 @@ import type {
   SourceView,
   Streams,
 } from '../streams.js'
-import { askPartition } from './ask-partition.js'
+import { askPartition, CALL_MS } from './ask-partition.js'
 import type { Instances } from './ask-partition.js'
 import { commandPartition } from './command-partition.js'
+import { LookUps } from './look-ups.js'
 
 /**
  * The running topology over all instances: each may be asked anything. What is not here is asked of the instance that has
@@ -23,8 +24,8 @@ import { commandPartition } from './command-partition.js'
 export class ClusterStreams implements Streams {
   readonly #instances: Instances
 
-  constructor(instances: Instances) {
-    this.#instances = instances
+  constructor(instances: Omit<Instances, 'lookUps'>) {
+    this.#instances = { ...instances, lookUps: new LookUps(instances.peers, CALL_MS) }
   }
 
   get processors(): readonly Processor[] {

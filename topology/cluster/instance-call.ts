@@ -7,7 +7,12 @@ import type { CommandOptions, CommandResult, QueryResult } from '../streams.js'
 export const PROTOCOL = 1
 export const PROTOCOL_HEADER = 'x-pulsefold-protocol'
 
-export const callPaths = { query: '/internal/queries', command: '/internal/commands' } as const
+/** `lookUps`: several queries in one call, each answered or refused. */
+export const callPaths = {
+  query: '/internal/queries',
+  lookUps: '/internal/look-ups',
+  command: '/internal/commands',
+} as const
 export type CallKind = keyof typeof callPaths
 
 export interface QueryCall {

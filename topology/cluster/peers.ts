@@ -90,7 +90,7 @@ export class Peers {
     try {
       return await this.#postOnce(peer, kind, body, options)
     } catch (thrown) {
-      const isWorthIt = kind === 'query' && thrown instanceof PeerError && thrown.code === 'PEER_BROKEN_OFF'
+      const isWorthIt = kind !== 'command' && thrown instanceof PeerError && thrown.code === 'PEER_BROKEN_OFF'
       if (!isWorthIt) throw thrown
       return this.#postOnce(peer, kind, body, options)
     }

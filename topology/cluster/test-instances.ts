@@ -3,13 +3,16 @@ import type { ManualClock } from '../../common/manual-clock.js'
 import { countingProcessor } from '../counting-processor.js'
 import type { Log } from '../log/log.js'
 import type { QueryFailure, QueryResult } from '../streams.js'
-import { answerCommandCall, answerQueryCall } from './answer-call.js'
+import { answerCommandCall, answerLookUps, answerQueryCall } from './answer-call.js'
+import type { Answered } from './answer-call.js'
+import { CALL_MS } from './ask-partition.js'
 import type { Instances } from './ask-partition.js'
 import type { Holders } from './directory.js'
 import { PeerError } from './errors.js'
 import { callPaths } from './instance-call.js'
 import type { LocalCommandResult } from './instance-call.js'
 import type { LocalStreams } from './local-streams.js'
+import { LookUps } from './look-ups.js'
 import { Peers } from './peers.js'
 import type { PeerRequest } from './peers.js'
 
@@ -92,23 +95,29 @@ export function fakeCluster(self: FakeInstance, others: Readonly<Record<string, 
           clock.setTimer(() => reject(new PeerError('PEER_TIMED_OUT', url)), timeoutMs)
         })
       case null: {
-        const answer = path === callPaths.query ? answerQueryCall : answerCommandCall
-        const answered = await answer(instance.local, JSON.parse(body))
+        const answered = await answerOf(path)(instance.local, JSON.parse(body))
         return answered.ok
           ? { status: 200, body: JSON.stringify(answered.answer) }
           : { status: 409, body: JSON.stringify({ message: answered.reason }) }
       }
     }
   }
+  const peers = new Peers({ transport: { post }, clock, onError: (error) => errors.push(error) })
   const cluster: FakeCluster = {
     local: self.local,
     clock,
     errors,
     holders: { owner: undefined, standbys: [] },
     directory: { instances: [], holders: () => cluster.holders },
-    peers: new Peers({ transport: { post }, clock, onError: (error) => errors.push(error) }),
+    peers,
+    lookUps: new LookUps(peers, CALL_MS),
   }
   return cluster
+}
+
+function answerOf(path: string): (local: LocalStreams, call: unknown) => Promise<Answered<unknown>> {
+  if (path === callPaths.lookUps) return answerLookUps
+  return path === callPaths.query ? answerQueryCall : answerCommandCall
 }
 
 /** `self` stands for this instance. */

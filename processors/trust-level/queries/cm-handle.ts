@@ -9,6 +9,7 @@ import type { AlternateIdLookUp, CmHandleLookUp, CmHandleView, ReferenceLookUp, 
 export function cmHandleQuery(journalTopic: string): Query<{ readonly cmHandle: string }, CmHandleLookUp> {
   return {
     name: 'cm-handle',
+    isLookUp: true,
     async run(reader, { cmHandle }) {
       const [row, own] = await Promise.all([reader.get(cmHandles, cmHandle), reader.get(trust, cmHandle)])
       if (row === undefined || own?.status !== 'REGISTERED') {
@@ -24,6 +25,7 @@ export function cmHandleQuery(journalTopic: string): Query<{ readonly cmHandle: 
 /** Who has, or has claimed, an alternate id. */
 export const alternateIdQuery: Query<{ readonly alternateId: string }, AlternateIdLookUp> = {
   name: 'alternate-id',
+  isLookUp: true,
   async run(reader, { alternateId }) {
     return { cmHandle: (await reader.get(alternateIds, alternateId))?.cmHandle ?? null }
   },
@@ -34,6 +36,7 @@ export function referenceQuery(journalTopic: string): Query<{ readonly reference
   const byId = cmHandleQuery(journalTopic)
   return {
     name: 'reference',
+    isLookUp: true,
     async run(reader, { reference }) {
       const [found, { cmHandle }] = await Promise.all([
         byId.run(reader, { cmHandle: reference }),
