@@ -9,6 +9,7 @@ import { registerExplain } from './commands/explain.js'
 import { registerPlatforms } from './commands/platforms.js'
 import { registerReplay } from './commands/replay.js'
 import { registerSettings } from './commands/settings.js'
+import { registerSiteCommands } from './commands/site.js'
 import { registerSources } from './commands/sources.js'
 import { registerStart } from './commands/start.js'
 import { registerState } from './commands/state.js'
@@ -37,6 +38,7 @@ registerExplain(program)
 registerSources(program)
 registerPlatforms(program)
 registerDeadLetters(program)
+registerSiteCommands(program)
 registerVerify(program)
 registerDiff(program)
 registerWhatIf(program)

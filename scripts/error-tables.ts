@@ -37,7 +37,7 @@ export const errorTables: readonly { readonly family: string; readonly where: st
   { family: 'Instances', where: 'the log', table: peerErrors },
   { family: 'Stores', where: 'the log, the start', table: storeErrors },
   { family: 'Audit', where: 'the end of the audit commands', table: auditErrors },
-  { family: 'Commands', where: 'the end of `sources` and `dead-letters`', table: operatorErrors },
+  { family: 'Commands', where: 'the end of `sources`, `dead-letters` and `site`', table: operatorErrors },
   { family: 'Archive', where: 'the end of the audit commands', table: archiveErrors },
   { family: 'Simulation', where: 'the end of `simulate`', table: simulationErrors },
 ]

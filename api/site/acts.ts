@@ -1,4 +1,4 @@
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { ApiError, retryAfter } from '../errors.js'
 import { ownErrors } from '../ops/schemas.js'
 import { hasHopped } from './hop.js'
@@ -39,7 +39,7 @@ export function registerSiteActs(app: FastifyInstance, site: SiteControl): void 
         },
       },
       async (request) => {
-        const by = { actor: text(request.body, 'actor'), reason: text(request.body, 'reason') }
+        const by = { actor: saidBy(request, 'actor'), reason: saidBy(request, 'reason') }
         const result = await site.act(act, { ...by, forwarded: hasHopped(request) })
         if (result.ok) return { status: result.status, epoch: result.epoch, phase: result.phase }
         if (result.reason === 'conflict') throw new ApiError('SITE_CONFLICT', result.message)
@@ -49,10 +49,12 @@ export function registerSiteActs(app: FastifyInstance, site: SiteControl): void 
   }
 }
 
-function text(body: unknown, name: 'actor' | 'reason'): string {
-  if (body === undefined || body === null) return ''
-  const value = typeof body === 'object' ? (body as Record<string, unknown>)[name] : null
-  if (value === undefined) return ''
+/** In the body, or as with any other act in its header. */
+function saidBy({ body, headers }: FastifyRequest, name: 'actor' | 'reason'): string {
+  if (body !== undefined && (typeof body !== 'object' || body === null || Array.isArray(body))) {
+    throw new ApiError('BODY_INVALID', 'the body must be an object with actor and reason, or empty')
+  }
+  const value = (body as Record<string, unknown> | undefined)?.[name] ?? headers[`x-pulsefold-${name}`] ?? ''
   if (typeof value === 'string' && value.length <= TEXT_LIMIT) return value
   throw new ApiError('BODY_INVALID', `${name} must be a text of at most ${TEXT_LIMIT} characters`)
 }

@@ -217,7 +217,12 @@ export class Site implements SiteControl {
       if (act !== 'abort' && active === target && phase === 'STEADY') return this.#answer(act, 'done')
       const message = `the ${target} site, which must do it, does not answer; ask again`
       if (forwarded) return { ok: false, reason: 'unreachable', message }
-      return peer.act(act, { actor, reason }).catch((): ActResult => ({ ok: false, reason: 'unreachable', message }))
+      const result = await peer
+        .act(act, { actor, reason })
+        .catch((): ActResult => ({ ok: false, reason: 'unreachable', message }))
+      // So that this site, too, tells what it has brought about.
+      if (result.ok) await this.#hearPeer().catch(() => undefined)
+      return result
     }
     if (act === 'abort') {
       const moved = await this.#move(this.#record.epoch, 'aborted', '', '')
