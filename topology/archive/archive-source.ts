@@ -3,8 +3,7 @@ import type { JournalPart, JournalReader, JournalSource, Snapshot } from '../aud
 import { LogError } from '../log/errors.js'
 import type { LogRecord, TopicPartition } from '../log/log.js'
 import { readChain } from './chain.js'
-import { contentsOf } from './contents.js'
-import type { Contents } from './contents.js'
+import { Contents } from './contents.js'
 import { ArchiveError } from './errors.js'
 import { decodeKeys, decodeRecords, decodeRows, readSealed } from './files.js'
 import type { SegmentLine } from './lines.js'
@@ -21,7 +20,7 @@ const DEFAULT_READ_BYTES = 1024 * 1024
 
 /** Errors: ARCHIVE_UNREADABLE, ARCHIVE_DAMAGED. */
 export async function openArchive(directory: string): Promise<ArchiveSource> {
-  const contents = contentsOf((await readChain(directory)).lines)
+  const contents = new Contents((await readChain(directory)).lines)
   if (contents.head === undefined) throw new ArchiveError('ARCHIVE_UNREADABLE', `there is no archive in ${directory}`)
   const { applicationId } = contents.head
   return { contents, applicationId, ...archiveSource(directory, contents) }
@@ -70,7 +69,7 @@ function archiveReader(directory: string, contents: Contents): JournalReader {
 
   return {
     topic(name) {
-      const line = contents.topics.get(name)
+      const line = contents.topic(name)
       const { partitions = 0, incarnation = '' } = line ?? {}
       return Promise.resolve(line === undefined ? undefined : { name, partitions, incarnation })
     },

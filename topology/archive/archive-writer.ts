@@ -2,9 +2,8 @@ import type { Gap } from '../audit/journal-source.js'
 import type { LogRecord, TopicDescription, TopicPartition } from '../log/log.js'
 import type { Processor } from '../processor.js'
 import { appendLine, readChain } from './chain.js'
-import type { Chain } from './chain.js'
-import { contentsOf } from './contents.js'
-import type { Contents } from './contents.js'
+import type { Chain, ChainEnd } from './chain.js'
+import { Contents } from './contents.js'
 import { ArchiveError } from './errors.js'
 import { encodeRecords, writeSealed } from './files.js'
 import type { ArchiveLine, FileSeal, SegmentFold, SegmentLine } from './lines.js'
@@ -23,17 +22,17 @@ export interface Archived {
 /** Adds to an archive, from where it ends on: a line is written when its files are on disk. */
 export class ArchiveWriter {
   readonly directory: string
-  #chain: Chain
-  #contents: Contents
+  readonly #contents: Contents
+  #end: ChainEnd
   #segments = 0
   #records = 0
   #bytes = 0
   readonly #gaps: Gap[] = []
 
-  private constructor(directory: string, chain: Chain) {
+  private constructor(directory: string, { lines, ...end }: Chain) {
     this.directory = directory
-    this.#chain = chain
-    this.#contents = contentsOf(chain.lines)
+    this.#contents = new Contents(lines)
+    this.#end = end
   }
 
   /** Errors: ARCHIVE_DAMAGED, ARCHIVE_OTHER. */
@@ -52,20 +51,20 @@ export class ArchiveWriter {
     return this.#contents
   }
   get archived(): Archived {
-    const { head } = this.#chain
+    const { head } = this.#end
     return { segments: this.#segments, records: this.#records, bytes: this.#bytes, head, gaps: this.#gaps }
   }
 
   /** Notes the code and the schemas of a domain, unless they are those noted last. */
   async describeCode({ name: domain, store, foldVersion, events, settings }: Processor): Promise<void> {
     const line: ArchiveLine = { kind: 'code', domain, store, foldVersion, events, settings }
-    const last = this.#contents.code.findLast((one) => one.domain === domain)
+    const last = this.#contents.code(domain)
     if (JSON.stringify(last) !== JSON.stringify(line)) await this.#append(line)
   }
 
   /** Notes a topic. Errors: ARCHIVE_OTHER when the archive has one of the same name and another incarnation. */
   async describeTopic({ name: topic, partitions, incarnation }: TopicDescription): Promise<void> {
-    const known = this.#contents.topics.get(topic)
+    const known = this.#contents.topic(topic)
     if (known === undefined) {
       await this.#append({ kind: 'topic', topic, partitions, incarnation })
     } else if (known.incarnation !== incarnation) {
@@ -100,8 +99,8 @@ export class ArchiveWriter {
   }
 
   async #append(line: ArchiveLine): Promise<void> {
-    this.#chain = await appendLine(this.directory, this.#chain, line)
-    this.#contents = contentsOf(this.#chain.lines)
+    this.#end = await appendLine(this.directory, this.#end, line)
+    this.#contents.add(line)
   }
 }
 

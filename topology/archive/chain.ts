@@ -11,12 +11,16 @@ interface ChainedLine {
   readonly line: ArchiveLine
 }
 
-export interface Chain {
-  readonly lines: readonly ArchiveLine[]
+/** Where a chain ends. */
+export interface ChainEnd {
   /** Hash of the last line: who keeps it will notice if lines are cut off. */
   readonly head: string
   /** Bytes of whole lines; what follows was being written when the writer ended. */
   readonly bytes: number
+}
+
+export interface Chain extends ChainEnd {
+  readonly lines: readonly ArchiveLine[]
 }
 
 export const CHAIN_FILE = 'archive.jsonl'
@@ -40,20 +44,20 @@ export async function readChain(directory: string): Promise<Chain> {
   return { lines, head, bytes: Buffer.byteLength(whole) }
 }
 
-/** Appends a line, on disk when this resolves; answers the chain's new head. */
-export async function appendLine(directory: string, chain: Chain, line: ArchiveLine): Promise<Chain> {
-  const text = JSON.stringify({ previous: chain.head, line } satisfies ChainedLine)
+/** Appends a line, on disk when this resolves; answers the chain's new end. */
+export async function appendLine(directory: string, end: ChainEnd, line: ArchiveLine): Promise<ChainEnd> {
+  const text = JSON.stringify({ previous: end.head, line } satisfies ChainedLine)
   const bytes = Buffer.from(text + '\n')
   const file = await open(join(directory, CHAIN_FILE), 'a+')
   try {
     // What a writer that was killed has begun is not part of the chain.
-    await file.truncate(chain.bytes)
+    await file.truncate(end.bytes)
     await file.appendFile(bytes)
     await file.sync()
   } finally {
     await file.close()
   }
-  return { lines: [...chain.lines, line], head: hashOf(text), bytes: chain.bytes + bytes.length }
+  return { head: hashOf(text), bytes: end.bytes + bytes.length }
 }
 
 export function hashOf(bytes: string | Buffer): string {

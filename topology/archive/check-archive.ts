@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { ensureError } from '../../common/errors.js'
 import type { OnProgress } from '../audit/replay-journals.js'
 import { CHAIN_FILE, readChain } from './chain.js'
-import { contentsOf } from './contents.js'
+import { Contents } from './contents.js'
 import { readSealed } from './files.js'
 import type { SegmentLine } from './lines.js'
 
@@ -32,7 +32,7 @@ export async function checkArchive(
     const broken = { segments: 0, bytes: 0, head: '', masked: [] }
     return { isSound: false, faults: [ensureError(thrown).message], ...broken }
   }
-  const contents = contentsOf(chain.lines)
+  const contents = new Contents(chain.lines)
   if (contents.head === undefined) faults.push('there is no archive')
   if (head !== undefined && head !== chain.head) faults.push(`the last line is ${chain.head}, not ${head}`)
   let bytes = 0

@@ -2,43 +2,59 @@ import type { TopicPartition } from '../log/log.js'
 import type { ArchiveLine, CodeLine, HeadLine, SegmentLine, TopicLine } from './lines.js'
 
 /** What an archive holds, by its lines. */
-export interface Contents {
-  readonly head: HeadLine | undefined
-  readonly topics: ReadonlyMap<string, TopicLine>
-  readonly code: readonly CodeLine[]
-  /** In the order of offsets. */
-  segmentsOf(partition: TopicPartition): readonly SegmentLine[]
-  readonly segments: readonly SegmentLine[]
-}
+export class Contents {
+  #head: HeadLine | undefined
+  readonly #topics = new Map<string, TopicLine>()
+  readonly #code = new Map<string, CodeLine>()
+  readonly #segments: SegmentLine[] = []
+  readonly #byPartition = new Map<string, SegmentLine[]>()
 
-export function contentsOf(lines: readonly ArchiveLine[]): Contents {
-  const topics = new Map<string, TopicLine>()
-  const code: CodeLine[] = []
-  const segments: SegmentLine[] = []
-  const byPartition = new Map<string, SegmentLine[]>()
-  let head: HeadLine | undefined
-  for (const line of lines) {
+  constructor(lines: readonly ArchiveLine[]) {
+    for (const line of lines) this.add(line)
+  }
+
+  get head(): HeadLine | undefined {
+    return this.#head
+  }
+  /** In the order in which they were written. */
+  get segments(): readonly SegmentLine[] {
+    return this.#segments
+  }
+
+  topic(name: string): TopicLine | undefined {
+    return this.#topics.get(name)
+  }
+
+  /** What folded a domain last. */
+  code(domain: string): CodeLine | undefined {
+    return this.#code.get(domain)
+  }
+
+  /** In the order of offsets. */
+  segmentsOf(partition: TopicPartition): readonly SegmentLine[] {
+    return this.#byPartition.get(partitionName(partition)) ?? []
+  }
+
+  add(line: ArchiveLine): void {
     switch (line.kind) {
       case 'archive':
-        head = line
+        this.#head = line
         break
       case 'topic':
-        topics.set(line.topic, line)
+        this.#topics.set(line.topic, line)
         break
       case 'code':
-        code.push(line)
+        this.#code.set(line.domain, line)
         break
       case 'segment': {
-        const name = partitionName(line)
-        const ofPartition = byPartition.get(name)
-        if (ofPartition === undefined) byPartition.set(name, [line])
+        this.#segments.push(line)
+        const ofPartition = this.#byPartition.get(partitionName(line))
+        if (ofPartition === undefined) this.#byPartition.set(partitionName(line), [line])
         else ofPartition.push(line)
-        segments.push(line)
         break
       }
     }
   }
-  return { head, topics, code, segments, segmentsOf: (partition) => byPartition.get(partitionName(partition)) ?? [] }
 }
 
 function partitionName({ topic, partition }: TopicPartition): string {
