@@ -22,25 +22,48 @@ export function eventTimeOf(
   return { eventTime: stated, eventTimeSource: time === null ? 'RECORD' : 'CE_TIME' }
 }
 
-const rfc3339 = /^(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:\.(\d+))?(?:[Zz]|([+-])(\d\d):(\d\d))$/
+const rfc3339 = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d)$/
 
 /**
  * RFC 3339 date and time as ms since 1970, digits beyond milliseconds cut off; null: not one. A leap second, which is only
  * at 23:59:60 UTC, counts as the last millisecond before midnight.
  */
 export function parseRfc3339(text: string): number | null {
-  const match = text.length > 64 ? null : rfc3339.exec(text)
-  if (match === null) return null
-  const [, year, month, day, hour, minute, second, fraction = '', sign, offsetHour = '0', offsetMinute = '0'] = match
-  const leap = second === '60'
-  if (Number(hour) > 23 || Number(minute) > 59 || (Number(second) > 59 && !leap)) return null
-  if (Number(offsetHour) > 23 || Number(offsetMinute) > 59) return null
-  // Date.UTC takes years below 100 as 19xx, and days beyond the month's end as the next month's.
-  const midnight = new Date(0).setUTCFullYear(Number(year), Number(month) - 1, Number(day))
-  if (new Date(midnight).getUTCDate() !== Number(day) || new Date(midnight).getUTCMonth() !== Number(month) - 1)
-    return null
-  const milliseconds = leap ? 59_999 : Number(second) * 1000 + Number(fraction.slice(0, 3).padEnd(3, '0'))
-  const local = midnight + (Number(hour) * 60 + Number(minute)) * 60_000 + milliseconds
-  const utc = local - (sign === '-' ? -1 : 1) * (Number(offsetHour) * 60 + Number(offsetMinute)) * 60_000
+  if (text.length > 64 || !rfc3339.test(text)) return null
+  // From here on all is where it must be. No captures: they would cost more than all the rest.
+  const year = twoDigits(text, 0) * 100 + twoDigits(text, 2)
+  const month = twoDigits(text, 5)
+  const day = twoDigits(text, 8)
+  const hour = twoDigits(text, 11)
+  const minute = twoDigits(text, 14)
+  const second = twoDigits(text, 17)
+  const leap = second === 60
+  if (hour > 23 || minute > 59 || second > 60 || day < 1 || day > daysOf(year, month)) return null
+  const isUtc = text.charCodeAt(text.length - 1) >= LETTERS
+  const zone = text.length - (isUtc ? 1 : 6)
+  const offsetHour = isUtc ? 0 : twoDigits(text, zone + 1)
+  const offsetMinute = isUtc ? 0 : twoDigits(text, zone + 4)
+  if (offsetHour > 23 || offsetMinute > 59) return null
+  const fraction = zone > 20 ? Number(text.slice(20, Math.min(zone, 23)).padEnd(3, '0')) : 0
+  const milliseconds = leap ? 59_999 : second * 1000 + fraction
+  // Date.UTC takes years below 100 as 19xx; the calendar repeats after 400 years.
+  const midnight = Date.UTC(year + 400, month - 1, day) - MS_OF_400_YEARS
+  const local = midnight + (hour * 60 + minute) * 60_000 + milliseconds
+  const utc = local - (text.charAt(zone) === '-' ? -1 : 1) * (offsetHour * 60 + offsetMinute) * 60_000
   return leap && (utc + 1) % 86_400_000 !== 0 ? null : utc
+}
+
+/** Code of the first letter. */
+const LETTERS = 65
+const MS_OF_400_YEARS = 146_097 * 86_400_000
+
+function twoDigits(text: string, at: number): number {
+  return text.charCodeAt(at) * 10 + text.charCodeAt(at + 1) - 48 * 11
+}
+
+/** 0 where there is no such month. */
+function daysOf(year: number, month: number): number {
+  if (month === 2) return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? 29 : 28
+  if (month < 1 || month > 12) return 0
+  return month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31
 }

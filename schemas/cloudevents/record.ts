@@ -45,7 +45,7 @@ export function decodeRecord(record: EventRecord): InputResult<CloudEvent> {
     return refuse('REPEATED_ATTRIBUTE', `header ${name} came several times with different values`, attributeOf(name))
   }
   const contentType = values[CONTENT_TYPE]
-  const dataContentType = contentType === undefined ? null : mediaType(contentType.toString('utf8')) || null
+  const dataContentType = contentType === undefined ? null : mediaTypeIn(contentType) || null
   if (dataContentType?.startsWith('application/cloudevents') === true) {
     if (dataContentType === 'application/cloudevents+json') return decodeEnvelope(record.value)
     return refuse(
@@ -60,9 +60,15 @@ export function decodeRecord(record: EventRecord): InputResult<CloudEvent> {
   for (let slot = 0; slot < CORE.length; slot++) {
     const name = CORE[slot] as CoreAttribute
     const bytes = values[slot]
+    const last = latest[slot]
+    if (last !== undefined && last.bytes === bytes) {
+      texts.push(last.text)
+      continue
+    }
     const text = bytes === undefined ? undefined : (textOf(bytes) ?? null)
     const fault = attributeFault(name, text, labels[slot] ?? name)
     if (fault !== undefined) faults.push(fault)
+    else if (bytes !== undefined) latest[slot] = { bytes, text: text ?? '' }
     texts.push(text ?? '')
   }
   const [first, ...others] = faults
@@ -71,6 +77,17 @@ export function decodeRecord(record: EventRecord): InputResult<CloudEvent> {
   // Not checked for UTF-8: what is not comes out malformed as a time as well.
   const time = values[TIME]?.toString('utf8') ?? null
   return { ok: true, value: { id, source, type, time, dataContentType, data: record.value, extensions } }
+}
+
+/** The last valid attribute of each name: a log hands out what repeats from record to record as the same bytes. */
+const latest: ({ readonly bytes: Buffer; readonly text: string } | undefined)[] = []
+
+function mediaTypeIn(bytes: Buffer): string {
+  const last = latest[CONTENT_TYPE]
+  if (last?.bytes === bytes) return last.text
+  const text = mediaType(bytes.toString('utf8'))
+  latest[CONTENT_TYPE] = { bytes, text }
+  return text
 }
 
 function slotOf(name: string): number | undefined {

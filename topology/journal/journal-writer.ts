@@ -5,7 +5,7 @@ import { MAX_RECORD_BYTES } from '../ingest/record-bytes.js'
 import { OrderedQueue } from '../ordered-queue.js'
 import type { EventPosition } from '../processor.js'
 import type { BlockCodec } from './block-codec.js'
-import type { JournalEntry, NewEntry } from './entry.js'
+import type { EventEntry, JournalEntry, NewEntry } from './entry.js'
 
 /** Entries of one block: bounds what a reader must hold at once. */
 const MAX_BLOCK_ENTRIES = 1000
@@ -66,17 +66,22 @@ export function journalWriter(options: JournalWriterOptions): JournalWriter {
     ...(options.onRetry && { onRetry: options.onRetry }),
   })
 
+  const numbered = (entry: NewEntry): JournalEntry => ({ ...entry, source: { source, offset: next++, index: 0 } })
+
   return {
     async append(entries, withinMs) {
       const items = entries.map((entry) => {
-        const given = entry.kind === 'event' ? entry.source : undefined
-        return { entry: { ...entry, source: given ?? { source, offset: next++, index: 0 } }, bytes: sizeOf(entry) }
+        return { entry: hasSource(entry) ? entry : numbered(entry), bytes: sizeOf(entry) }
       })
       const { result, first } = await queue.push(items, withinMs)
       return result.slice(first, first + items.length)
     },
     stop: () => queue.stop(),
   }
+}
+
+function hasSource(entry: NewEntry): entry is EventEntry {
+  return entry.kind === 'event' && entry.source !== undefined
 }
 
 /** Entries by blocks, as far as their sizes are known. */
@@ -116,7 +121,9 @@ function sizeOf(entry: NewEntry): number {
     bytes += (entry.original.key?.length ?? 0) + (entry.original.value?.length ?? 0)
     for (const [name, value] of entry.original.headers) bytes += name.length + value.length
   }
-  for (const value of Object.values(entry.event.data)) {
+  const data = entry.event.data as Readonly<Record<string, unknown>>
+  for (const name in data) {
+    const value = data[name]
     if (typeof value === 'string') bytes += value.length
     else if (typeof value === 'object' && value !== null) bytes += textBytes(value)
   }

@@ -30,8 +30,7 @@ export function queryReader(source: QuerySource): QueryReader {
       return source.journalTime
     },
     memory: source.memory,
-    get: async <Row>(table: Table<Row>, key: string) =>
-      (await rows.readMany(state(table), [key]))[0] as Row | undefined,
+    get: async <Row>(table: Table<Row>, key: string) => (await rows.read(state(table), key)) as Row | undefined,
     getMany: async <Row>(table: Table<Row>, keys: readonly string[]) =>
       (await rows.readMany(state(table), keys)) as (Row | undefined)[],
     resident: <Row>(table: Table<Row>) => residentRows(state(table)) as [string, Row][],

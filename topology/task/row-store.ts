@@ -61,6 +61,8 @@ export class RowStore {
   /** Encoded rows as one-byte texts: a small Buffer would keep its whole slab of memory alive. Empty: the store has none. */
   readonly #cache: LRUCache<string, string>
   #store: KeyValueStore
+  /** Read from the store for the segment at hand. */
+  readonly #fetched: { readonly state: TableState; readonly key: string; readonly bytes: Buffer | undefined }[] = []
   readonly #undo: Undo[] = []
   #segmentOpen = false
   #commits = 0
@@ -137,12 +139,17 @@ export class RowStore {
       const bytes = values[i]
       const stored = bytes === undefined ? ABSENT : { row: state.runtime.table.codec.decode(bytes), bytes }
       state.loaded.set(key, stored)
-      this.#remember(state.runtime, key, bytes)
+      this.#fetched.push({ state, key, bytes })
     }
   }
 
   endSegment(): void {
     this.#segmentOpen = false
+    // What was changed is remembered when it is committed.
+    for (const { state, key, bytes } of this.#fetched) {
+      if (!state.current.has(key) && state.loaded.get(key)?.bytes === bytes) this.#remember(state.runtime, key, bytes)
+    }
+    this.#fetched.length = 0
     for (const state of this.tables) state.loaded.clear()
   }
 
@@ -201,7 +208,18 @@ export class RowStore {
 
   /** What a query sees: folded, committed or not. */
   async read(state: TableState, key: string): Promise<unknown> {
-    return (await this.readMany(state, [key]))[0]
+    for (;;) {
+      const known = this.#known(state, key)
+      if (known !== undefined) return known.row
+      const commits = this.#commits
+      const bytes = await this.#store.get(Buffer.from(state.runtime.prefix + key))
+      // The row may have gone from memory to the store while it was read: look again.
+      if (commits !== this.#commits) continue
+      this.#remember(state.runtime, key, bytes)
+      const changed = this.#known(state, key)
+      if (changed !== undefined) return changed.row
+      return bytes === undefined ? undefined : state.runtime.table.codec.decode(bytes)
+    }
   }
 
   async readMany(state: TableState, keys: readonly string[]): Promise<unknown[]> {

@@ -1,7 +1,7 @@
 import { LogError } from '../errors.js'
 import type { LogRecord, NewRecord } from '../log.js'
 import { HeaderNames, readHeaderNames } from './header-names.js'
-import { RecordReader, sizeOf, varintBytes, writeRecord, writeVarint } from './record-codec.js'
+import { noHeaders, RecordReader, sizeOf, varintBytes, writeRecord, writeVarint } from './record-codec.js'
 
 /*
  * One stored value holds the records of one append (or a slice of a long one):
@@ -171,6 +171,7 @@ export function decodeRecords(batch: StoredBatch, from: number, budget: ReadBudg
   const common = value.readDoubleBE(20)
   const reader = new RecordReader(value, headerBytes)
   const names = readHeaderNames(reader)
+  let headers = noHeaders
   for (let i = 0; i < count; i++) {
     const startsAt = reader.at
     const offset = base + ((flags & ownOffsets) === 0 ? i : reader.varint())
@@ -182,7 +183,8 @@ export function decodeRecords(batch: StoredBatch, from: number, budget: ReadBudg
     if (into.length > 0 && (budget.records <= 0 || budget.bytes <= 0)) return offset
     const key = reader.bytesOrNull()
     const content = reader.bytesOrNull()
-    const record = { offset, timestamp, key, value: content, headers: reader.headers(names) }
+    headers = reader.headers(names, headers)
+    const record = { offset, timestamp, key, value: content, headers }
     const size = reader.at - startsAt
     if (into.length > 0 && size > budget.bytes) return offset
     budget.records--

@@ -7,7 +7,7 @@ import type { HeaderNames } from './header-names.js'
  * length as a varint; key and value behind their length plus one, 0 being null.
  */
 
-const noHeaders: Headers = Object.freeze([])
+export const noHeaders: Headers = Object.freeze([])
 
 /** Goes over encoded records one field after the other. Errors: LOG_DAMAGED when a field reaches beyond the bytes. */
 export class RecordReader {
@@ -49,14 +49,17 @@ export class RecordReader {
     return length === 0 ? null : this.bytes(length - 1)
   }
 
-  headers(names: readonly string[]): Headers {
+  /** Headers that are as those of the record before (in the same places) are the same objects. */
+  headers(names: readonly string[], before: Headers): Headers {
     const count = this.varint()
     if (count === 0) return noHeaders
-    const headers: [string, Buffer][] = []
+    const headers: (readonly [string, Buffer])[] = []
     for (let i = 0; i < count; i++) {
       const name = names[this.varint()]
       if (name === undefined) throw new LogError('LOG_DAMAGED', 'a header of a batch has no name')
-      headers.push([name, this.bytes(this.varint())])
+      const bytes = this.varint()
+      const same = before[i]
+      headers.push(same?.[0] === name && this.#takeEqual(same[1], bytes) ? same : [name, this.bytes(bytes)])
     }
     return headers
   }
@@ -68,6 +71,16 @@ export class RecordReader {
       this.varint()
       this.#skip(this.varint())
     }
+  }
+
+  /** Moves over the next bytes where they equal those given. */
+  #takeEqual(given: Buffer, length: number): boolean {
+    const { value, at } = this
+    if (given.length !== length || at + length > value.length) return false
+    // From the end: what differs mostly differs there.
+    for (let i = length - 1; i >= 0; i--) if (value[at + i] !== given[i]) return false
+    this.at += length
+    return true
   }
 
   #skip(bytes: number): void {
@@ -118,8 +131,7 @@ export function writeRecord(out: Buffer, from: number, record: NewRecord, names:
   for (const [name, header] of headers) {
     at = writeVarint(out, at, names.add(name))
     at = writeVarint(out, at, header.length)
-    out.set(header, at)
-    at += header.length
+    at = writeBytes(out, at, header)
   }
   return at
 }
@@ -127,8 +139,17 @@ export function writeRecord(out: Buffer, from: number, record: NewRecord, names:
 function writeBytesOrNull(out: Buffer, at: number, bytes: Buffer | null): number {
   if (bytes === null) return writeVarint(out, at, 0)
   at = writeVarint(out, at, bytes.length + 1)
-  out.set(bytes, at)
-  return at + bytes.length
+  return writeBytes(out, at, bytes)
+}
+
+/** Up to here a loop costs less than a call out of JavaScript. */
+const FEW_BYTES = 64
+
+function writeBytes(out: Buffer, at: number, bytes: Buffer): number {
+  const { length } = bytes
+  if (length > FEW_BYTES) out.set(bytes, at)
+  else for (let i = 0; i < length; i++) out[at + i] = bytes[i] as number
+  return at + length
 }
 
 export function varintBytes(value: number): number {
