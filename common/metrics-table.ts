@@ -114,6 +114,12 @@ export const metricSpecs = {
     labels: ['domain'],
     help: 'Deadlines whose time has come in the journal.',
   },
+  pulsefold_domain_state: {
+    type: 'gauge',
+    unit: 'state',
+    labels: [...task, 'gauge'],
+    help: 'What a domain tells of what it keeps, by the name of the gauge: address health tells failed_addresses, and retry_due_seconds, for how long a retry has been due that no call came for.',
+  },
   pulsefold_effects_owed: {
     type: 'gauge',
     unit: 'owed',

@@ -278,6 +278,8 @@ export interface Processor<Event extends JournalEvent = JournalEvent, Settings =
   readonly memory?: () => unknown
   /** Names of counters of the fold, each with its help text. */
   readonly counters: Readonly<Record<string, string>>
+  /** Numbers that follow from a partition's rows, told whenever metrics are read, by name. Cheap: of resident tables only. */
+  readonly gauges?: Readonly<Record<string, (reader: QueryReader) => number>>
   /** What folds may read of the settings: JSON; written to the journal by each new owner, and read from there. */
   readonly settings: Settings
   /** The event that tells what `askIntake` asked for; absent: the domain never asks. Several asked for may be told by one. */

@@ -10,6 +10,7 @@ import { addressAdded, addressOperated, platformCreated, platformDeleted, platfo
 import { counters } from './context.js'
 import type { Context } from './context.js'
 import { deadlineSubject } from './deadlines.js'
+import { gauges } from './gauges.js'
 import { closePlatform, openPlatform } from './open-platform.js'
 import { callOutcomeReported } from './outcome.js'
 import { addressHealthQueries } from './queries/index.js'
@@ -52,6 +53,7 @@ export function addressHealth(options: AddressHealthOptions): Processor<AddressH
     memory: () => newSelectionMemory(random),
     effectors,
     counters,
+    gauges,
     settings,
     reads: () => NO_READS,
     evolve,

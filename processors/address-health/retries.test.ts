@@ -1,4 +1,5 @@
 import t from 'tap'
+import { gauges } from './gauges.js'
 import { AddressHealthKit, PLATFORM, SECOND_MS } from './test-kit.js'
 
 const INTERVAL_MS = 5 * SECOND_MS
@@ -24,6 +25,16 @@ async function retry(
   if (address !== 'a1' || attemptId === undefined) throw new Error(`${address} is no retry`)
   kit.outcome('a1', result, { attemptId })
 }
+
+const gauged = (kit: AddressHealthKit): Promise<readonly number[]> =>
+  kit.query(
+    {
+      name: 'gauges',
+      run: (reader) => Promise.resolve([gauges.failed_addresses(reader), gauges.retry_due_seconds(reader)]),
+    },
+    PLATFORM,
+    null,
+  )
 
 t.test('T5 three good retries repair the address, and clear the alarm', async (t) => {
   const kit = failed()
@@ -188,7 +199,11 @@ t.test('row 16 without calls nothing is tried, and no timer runs', async (t) => 
   kit.advance(24 * 3_600_000)
   t.strictSame(kit.deadlines(PLATFORM), [])
   t.match((await kit.platform()).addresses[0], { state: 'FAILED', retry: { nextAt: since + RETRY_MS } }, 'due since')
+  const [failedAddresses, dueSeconds] = await gauged(kit)
+  t.equal(failedAddresses, 1)
+  t.equal(dueSeconds, (kit.time - since - RETRY_MS) / 1000, 'a metric tells it')
   t.match(await kit.select(), { address: 'a1' })
+  t.strictSame(await gauged(kit), [1, 0])
 })
 
 t.test('row 18 an ignored retry neither counts nor begins the count anew', async (t) => {

@@ -72,3 +72,8 @@ t.test('bytes that are no window are refused', async (t) => {
     t.throws(() => windowCodec.decode(bytes), RangeError)
   }
 })
+
+t.test('a row is shown without hashes', async (t) => {
+  const row = counted(emptyWindow(END), true, 11, 12)
+  t.strictSame(JSON.parse(JSON.stringify(row)), { end: END, isClosed: false, calls: 1, failed: 1 })
+})

@@ -19,12 +19,21 @@ export interface WindowRow {
 }
 
 /** What the windows of one line share. Bytes and places beyond a row's own length are a later row's. */
-interface Ids {
+class Ids {
   bytes: Buffer
   /** Slots by hash, open addressing: 0 is free. Made when first looked at. */
   places: Int32Array | undefined
   /** Places that are not free. */
-  placed: number
+  placed = 0
+
+  constructor(bytes: Buffer) {
+    this.bytes = bytes
+  }
+
+  /** Left out where a row is shown: hashes say nothing to people. */
+  toJSON(): undefined {
+    return undefined
+  }
 }
 
 const SLOT = 8
@@ -34,7 +43,7 @@ const FIRST_CALLS = 6
 export function emptyWindow(end: number): WindowRow {
   const bytes = Buffer.alloc(SLOT + FIRST_CALLS * CALL)
   bytes.writeUIntLE(end, 0, 6)
-  return { end, isClosed: false, calls: 0, failed: 0, ids: { bytes, places: undefined, placed: 0 } }
+  return { end, isClosed: false, calls: 0, failed: 0, ids: new Ids(bytes) }
 }
 
 /** Whether a call with this id, or an event with this one, was counted in the window. */
@@ -73,7 +82,7 @@ export function closedWindow(row: WindowRow, end: number): WindowRow {
   const bytes = Buffer.from(row.ids.bytes.subarray(0, lengthOf(row)))
   bytes.writeUIntLE(earlier, 0, 6)
   bytes[6] = 1
-  return { ...row, end: earlier, isClosed: true, ids: { bytes, places: undefined, placed: 0 } }
+  return { ...row, end: earlier, isClosed: true, ids: new Ids(bytes) }
 }
 
 export const windowCodec: RowCodec<WindowRow> = {
@@ -86,7 +95,7 @@ export const windowCodec: RowCodec<WindowRow> = {
     let failed = 0
     for (let call = 0; call < calls; call++) failed += (bytes[SLOT + call * CALL + SLOT / 2] ?? 0) & 1
     // A copy of its own: the store's buffer may be a part of a larger one.
-    const ids = { bytes: Buffer.from(bytes), places: undefined, placed: 0 }
+    const ids = new Ids(Buffer.from(bytes))
     return { end: bytes.readUIntLE(0, 6), isClosed: bytes[6] === 1, calls, failed, ids }
   },
 }

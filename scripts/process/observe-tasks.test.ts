@@ -7,7 +7,8 @@ type Observed = ReturnType<Parameters<typeof observeTasks>[1]>
 
 const task = (partition: number): Application['tasks'][number] =>
   ({
-    processor: { name: 'd', effectors: [{ kind: 'check' }] },
+    processor: { name: 'd', effectors: [{ kind: 'check' }], gauges: { height: () => 42 } },
+    isRunning: true,
     partition,
     offset: 4,
     changelogLag: 2,
@@ -40,6 +41,7 @@ t.test('tasks and standbys with their lags, and what a restore still takes', asy
   const { series } = subject()
   t.same(await series(), [
     'pulsefold_changelog_lag_records{domain="d",partition="0"} 2',
+    'pulsefold_domain_state{domain="d",partition="0",gauge="height"} 42',
     'pulsefold_effects_owed{domain="d",partition="0",kind="check"} 3',
     'pulsefold_restore_remaining_seconds{domain="d",partition="0"} 2.5',
     'pulsefold_standby_lag_records{domain="d",partition="1"} 7',
@@ -57,6 +59,7 @@ t.test('what has moved away or is over is told no more; a log that does not answ
   application.log.offsets = () => Promise.reject(new Error('no broker'))
   t.same(await series(), [
     'pulsefold_changelog_lag_records{domain="d",partition="1"} 2',
+    'pulsefold_domain_state{domain="d",partition="1",gauge="height"} 42',
     'pulsefold_effects_owed{domain="d",partition="1",kind="check"} 3',
     'pulsefold_store_open_iterators{domain="d",partition="1"} 1',
   ])

@@ -1,5 +1,6 @@
 import type { LabelsOf, Metrics } from '../../common/metrics.js'
 import type { Application } from '../../topology/application.js'
+import { queryReader } from '../../topology/task/query-reader.js'
 import type { Standby } from '../../topology/task/standby.js'
 import type { Task } from '../../topology/task/task.js'
 
@@ -28,6 +29,16 @@ export function observeTasks(
       metrics.gauge(name, labels).set(value)
       now.set(`${name} ${labels.domain}/${labels.partition}`, () => metrics.forget(name, labels))
     }
+    const ofDomain = (task: Task): void => {
+      const { name: domain, gauges = {} } = task.processor
+      for (const [gauge, read] of Object.entries(gauges)) {
+        const labels = { domain, partition: task.partition, gauge }
+        metrics.gauge('pulsefold_domain_state', labels).set(read(queryReader(task)))
+        now.set(`pulsefold_domain_state ${domain}/${task.partition} ${gauge}`, () =>
+          metrics.forget('pulsefold_domain_state', labels),
+        )
+      }
+    }
     const ofTask = async (task: Task): Promise<void> => {
       const labels = { domain: task.processor.name, partition: task.partition }
       const { topic } = application.journal(task.processor.name)
@@ -38,6 +49,7 @@ export function observeTasks(
         const name = 'pulsefold_effects_owed'
         now.set(`${name} ${labels.domain}/${labels.partition} ${kind}`, () => metrics.forget(name, { ...labels, kind }))
       }
+      if (task.isRunning) ofDomain(task)
       const { end } = await application.log.offsets({ topic, partition: task.partition })
       set('pulsefold_task_lag_records', labels, Math.max(0, end - task.offset))
     }
