@@ -8,6 +8,7 @@ import { registerErrors } from './commands/errors.js'
 import { registerExplain } from './commands/explain.js'
 import { registerPlatforms } from './commands/platforms.js'
 import { registerReplay } from './commands/replay.js'
+import { registerSchemas } from './commands/schemas.js'
 import { registerSettings } from './commands/settings.js'
 import { registerSiteCommands } from './commands/site.js'
 import { registerSources } from './commands/sources.js'
@@ -36,6 +37,7 @@ registerReplay(program)
 registerState(program)
 registerExplain(program)
 registerSources(program)
+registerSchemas(program)
 registerPlatforms(program)
 registerDeadLetters(program)
 registerSiteCommands(program)

@@ -73,6 +73,8 @@ export interface Input<Event extends JournalEvent = JournalEvent> {
   readonly topic: string
   /** CloudEvents types that `POST /events` routes here; a trailing `*` matches the rest. */
   readonly types: readonly string[]
+  /** Of values in Avro, for the schema registry; absent: it takes none. */
+  readonly avro?: AvroRecordSchema
   /**
    * Pure but for the schema registry: the same record gives the same result. Throws only what is worth a retry
    * (registry not reachable): the partition then waits; everything wrong with the record is a result.

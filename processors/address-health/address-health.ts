@@ -1,5 +1,5 @@
 import { decodeCallOutcome } from '../../schemas/address-health/call-outcome.js'
-import { CALL_OUTCOME_TYPE } from '../../schemas/address-health/call-outcome-schema.js'
+import { callOutcomeAvro, CALL_OUTCOME_TYPE } from '../../schemas/address-health/call-outcome-schema.js'
 import type { AddressHealthEvent } from '../../schemas/address-health/journal-events.js'
 import { addressHealthEventSchemas } from '../../schemas/address-health/journal-schemas.js'
 import type { SchemaRegistry } from '../../schemas/registry/schema-registry.js'
@@ -44,6 +44,7 @@ export function addressHealth(options: AddressHealthOptions): Processor<AddressH
       {
         topic: callOutcomeTopic,
         types: [CALL_OUTCOME_TYPE],
+        avro: callOutcomeAvro,
         decode: (record) => decodeCallOutcome(record, registry),
       },
     ],
