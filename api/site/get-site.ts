@@ -59,7 +59,7 @@ function siteJson({ site, record, base, mirrorLagMs, peer, loadedTo, ...progress
     oldAlive,
     since: since === 0 ? null : isoTime(since),
     ...(switchedAt !== 0 && { window: { from: isoTime(windowFrom), to: isoTime(switchedAt) } }),
-    base,
+    base: base === 0 ? 'none' : isoTime(base),
     loadedTo: loadedTo === 0 ? null : isoTime(loadedTo),
     events: progress.events,
     eventsPerSecond: progress.eventsPerSecond,

@@ -64,7 +64,8 @@ export interface DrillReport {
 export interface SiteStatus extends SiteProgress {
   readonly site: SiteName
   readonly record: SiteRecord
-  readonly base: string
+  /** What the journals held before this time need not be folded by a switch, ms since 1970; 0: there is no base. */
+  readonly base: number
   readonly mirrorLagMs: number | null
   readonly peer: { readonly url: string; readonly healthy: boolean }
 }

@@ -369,3 +369,20 @@ t.test('a drill tells whether the loaded state is that of the active site, and l
     await store.close()
   }
 })
+
+t.test('a switch begins with the base, which follows a window behind', async (t) => {
+  const sites = await twoSites(t, { settings: { manualWindowMs: 60_000, automaticWindowMs: 30_000 } })
+  const sender = new Sender(sites)
+  sender.begin()
+  await sites.advance(200_000)
+  t.ok(sites.secondary.site.status().base > 0)
+  t.equal(sites.primary.site.status().base, 0, 'who is active keeps none')
+  await sites.while(sites.primary.site.act('failover', by))
+  await sites.until('failovered', () => sites.isSteady() && sites.secondary.consumes)
+  await sender.end()
+  t.same(await sender.counted(), sender.acknowledged)
+  const all = [...sender.acknowledged.values()].reduce((sum, count) => sum + count, 0)
+  const { eventsLoaded } = JSON.parse(sites.secondary.site.record.report) as { eventsLoaded: number }
+  t.ok(eventsLoaded > 60 * 20 && eventsLoaded < all * 0.7, `${eventsLoaded} of ${all}`)
+  t.same(sites.errors, [])
+})

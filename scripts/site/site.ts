@@ -35,6 +35,7 @@ import { serveHistory } from '../../topology/preload/serve-history.js'
 import type { Processor } from '../../topology/processor.js'
 import type { Readiness, Streams } from '../../topology/streams.js'
 import { ownTopics } from '../../topology/topics.js'
+import { BaseKeeper, baseStoreName } from './base-keeper.js'
 import type { ComponentHealth } from './component-health.js'
 import { DomainHost, hostStreams } from './domain-host.js'
 import type { Domains } from './domain-host.js'
@@ -97,6 +98,7 @@ export class Site implements SiteControl {
   readonly #host: DomainHost
   readonly #mirror: Mirror
   readonly #watch: PeerWatch
+  readonly #base: BaseKeeper
   readonly #stop = new AbortController()
   readonly #loops: Promise<void>[] = []
   #record: SiteRecord = initialRecord
@@ -128,6 +130,13 @@ export class Site implements SiteControl {
       threshold: settings.failureThreshold,
       isHealthy: () => peer.isHealthy(),
       random,
+    })
+    this.#base = new BaseKeeper({
+      clock,
+      preload: (load) => this.#preloadOptions(load),
+      windowMs: Math.max(settings.manualWindowMs, settings.automaticWindowMs),
+      mayRun: () => this.#isSettled && !this.role.consumes && !this.#host.isRunning && this.#run === undefined,
+      onError: (error) => onError('base', error),
     })
     this.streams = hostStreams(
       this.#host,
@@ -195,7 +204,13 @@ export class Site implements SiteControl {
     const found = await register.query(SITE_REGISTER, recordQuery, SITE_KEY, {})
     if (found.ok) this.#record = found.result
     const { signal } = this.#stop
-    this.#loops.push(this.#tick(signal), this.#copy(signal), this.#watch.run(signal), health.run(signal))
+    this.#loops.push(
+      this.#tick(signal),
+      this.#copy(signal),
+      this.#watch.run(signal),
+      health.run(signal),
+      this.#base.run(signal),
+    )
   }
 
   async stop(): Promise<void> {
@@ -260,7 +275,7 @@ export class Site implements SiteControl {
     return {
       site: this.site,
       record: this.#record,
-      base: 'none',
+      base: this.#base.time,
       mirrorLagMs: lagMs === undefined ? null : Math.round(lagMs),
       peer: { url: peer.url, healthy: this.#watch.isHealthy },
       ...this.#shownProgress(),
@@ -283,10 +298,16 @@ export class Site implements SiteControl {
     return newestDigests(this.#options)
   }
 
-  drill(signal: AbortSignal): Promise<DrillReport> {
+  async drill(signal: AbortSignal): Promise<DrillReport> {
     const { peer, clock } = this.#options
     const any = AbortSignal.any([signal, this.#stop.signal])
-    return runDrill({ clock, peer, mirror: this.#mirror, preload: (load) => this.#preloadOptions(load), signal: any })
+    const preload = (load: string): PreloadOptions => ({ ...this.#preloadOptions(load), baseStoreName })
+    await this.#base.pause()
+    try {
+      return await runDrill({ clock, peer, mirror: this.#mirror, preload, signal: any })
+    } finally {
+      this.#base.resume()
+    }
   }
 
   async #tick(signal: AbortSignal): Promise<void> {
@@ -368,7 +389,8 @@ export class Site implements SiteControl {
       clock,
       record: () => this.#record,
       move: (of, move, error, report) => this.#move(of, move, error, report),
-      preload: (load) => this.#preloadOptions(load),
+      preload: (load) => ({ ...this.#preloadOptions(load), baseStoreName }),
+      beforeLoad: () => this.#base.pause(),
       mirror: this.#mirror,
       host: this.#host,
       exchange: () => this.#exchangeWithPeer(),
@@ -381,6 +403,7 @@ export class Site implements SiteControl {
     void run.done.then(() => {
       this.#run = undefined
       this.#progress = NO_PROGRESS
+      this.#base.resume()
     })
   }
 

@@ -16,6 +16,8 @@ export interface SwitchRunOptions {
   /** Reports a move; rejects when the register cannot be asked. False: it is another switch's turn by now. */
   readonly move: (epoch: number, move: ReportedMove, error: string, report: string) => Promise<boolean>
   readonly preload: (load: string) => PreloadOptions
+  /** Frees the stores of the base. */
+  readonly beforeLoad: () => Promise<void>
   readonly mirror: Mirror
   readonly host: DomainHost
   /** Shows the other site the record; rejects when it does not answer. */
@@ -172,7 +174,7 @@ export class SwitchRun {
       }
       await pause(clock, signal)
     }
-    const { entries } = await preload.progress()
+    const { entries } = preload
     await preload.sendLost()
     this.#preload = undefined
     await preload.finish()
@@ -196,7 +198,11 @@ export class SwitchRun {
   }
 
   async #open({ epoch, attempt }: SiteRecord): Promise<Preload> {
-    return (this.#preload ??= await Preload.open(this.#options.preload(`${epoch}-${attempt}`)))
+    if (this.#preload === undefined) {
+      await this.#options.beforeLoad()
+      this.#preload = await Preload.open(this.#options.preload(`${epoch}-${attempt}`))
+    }
+    return this.#preload
   }
 
   async #close(): Promise<void> {

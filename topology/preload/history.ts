@@ -15,8 +15,6 @@ export interface HistoryOptions {
   readonly sources: readonly JournalSource[]
   /** Where to begin in each. */
   readonly positions: readonly number[]
-  /** Where to end in each; infinity: wherever it ends. */
-  readonly ends: readonly number[]
   readonly partition: number
   readonly onUnreadable: (error: Error) => void
 }
@@ -44,18 +42,28 @@ export class History {
     return this.#cursors.map((cursor) => cursor.epochFolded)
   }
 
+  /**
+   * Reads each source up to a position, or its end where that comes first. With `holdsBack` there may be more behind it that
+   * belongs before what another source has: that waits.
+   */
+  limit(ends: readonly number[], holdsBack: boolean): void {
+    for (const [index, cursor] of this.#cursors.entries()) cursor.limit(ends[index] ?? Infinity, holdsBack)
+  }
+
   /** The next records; undefined: all sources are at their ends, for now. */
   async next(): Promise<HistoryBatch | undefined> {
     await Promise.all(this.#cursors.map((cursor) => cursor.fill()))
+    const maxEpoch = Math.min(...this.#cursors.map((cursor) => cursor.heldBackEpoch))
     let first: Cursor | undefined
     for (const cursor of this.#cursors) {
+      if ((cursor.head?.epoch ?? 0) > maxEpoch) continue
       if (cursor.head !== undefined && (first?.head === undefined || isBefore(cursor.head, first.head))) first = cursor
     }
     if (first === undefined) return undefined
     const others = this.#cursors.flatMap((cursor) =>
       cursor === first || cursor.head === undefined ? [] : [cursor.head],
     )
-    return first.take((record) => others.every((head) => !isBefore(head, record)))
+    return first.take((record) => record.epoch <= maxEpoch && others.every((head) => !isBefore(head, record)))
   }
 }
 
@@ -69,7 +77,9 @@ class Cursor {
   readonly #options: HistoryOptions
   readonly #source: JournalSource
   readonly #index: number
-  readonly #end: number
+  #end = Infinity
+  #holdsBack = false
+  #isCutOff = false
   #position: number
   #epochRead: number
   #records: readonly Decoded[] = []
@@ -81,7 +91,6 @@ class Cursor {
     this.#source = options.sources[index] as JournalSource
     this.#index = index
     this.#position = options.positions[index] ?? 0
-    this.#end = options.ends[index] ?? Number.POSITIVE_INFINITY
     this.#epochRead = epoch
     this.epochFolded = epoch
   }
@@ -90,9 +99,21 @@ class Cursor {
     return this.#records[this.#taken]
   }
 
+  /** Of what comes behind the limit: no record of a later term may go before it. */
+  get heldBackEpoch(): number {
+    return this.#holdsBack && this.#isCutOff && this.head === undefined ? this.#epochRead : Infinity
+  }
+
+  limit(end: number, holdsBack: boolean): void {
+    this.#end = end
+    this.#holdsBack = holdsBack
+  }
+
   /** Reads on where all that was read is taken. */
   async fill(): Promise<void> {
-    const end = Math.min(this.#end, (await this.#source.offsets()).end)
+    const offsets = await this.#source.offsets()
+    const end = Math.min(this.#end, offsets.end)
+    this.#isCutOff = end < offsets.end
     while (this.#taken >= this.#records.length && this.#position < end) {
       const { records, next } = await this.#source.read(this.#position)
       const wanted = records.filter((record) => record.next <= end)
@@ -107,7 +128,7 @@ class Cursor {
       }
       this.#records = decoded
       this.#taken = 0
-      this.#position = next
+      this.#position = Math.min(next, end)
     }
   }
 

@@ -14,6 +14,8 @@ export interface JournalSource {
   /** Names the journal in what its folds send on: another for each site. */
   readonly journal: string
   offsets(): Promise<{ readonly start: number; readonly end: number }>
+  /** Where the first record stands that was stamped at this time or later; the end where there is none. */
+  positionOf(timeMs: number): Promise<number>
   read(position: number): Promise<{ readonly records: readonly HistoryRecord[]; readonly next: number }>
 }
 
@@ -26,6 +28,7 @@ export function journalIn(log: Log, partition: TopicPartition, journal: string):
   return {
     journal,
     offsets: () => log.offsets(partition),
+    positionOf: (timeMs) => log.offsetForTime(partition, timeMs),
     async read(position) {
       const { records, next } = await log.read(partition, position, { maxBytes: READ_BYTES })
       return { records: records.map((record) => ({ ...record, next: record.offset + 1 })), next }
@@ -38,6 +41,7 @@ export function mirrorIn(log: Log, partition: TopicPartition, journal: string): 
   return {
     journal,
     offsets: () => log.offsets(partition),
+    positionOf: (timeMs) => log.offsetForTime(partition, timeMs),
     async read(position) {
       const { records, next } = await log.read(partition, position, { maxBytes: READ_BYTES })
       return {

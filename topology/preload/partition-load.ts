@@ -11,12 +11,12 @@ import { freeze } from '../task/freeze.js'
 import { lackAll, listOf } from '../task/lacking-keys.js'
 import { prefixRange, RowStore } from '../task/row-store.js'
 import { foldSegment, segmentsOf } from '../task/segment.js'
-import { engineTables } from '../task/table-runtime.js'
+import { engineTables, LACKING } from '../task/table-runtime.js'
 import { History } from './history.js'
 import type { HistoryBatch } from './history.js'
 import type { JournalSource } from './journal-source.js'
 import { doneOperations, findProgress, progressOperations } from './load-progress.js'
-import type { LoadProgress } from './load-progress.js'
+import type { FoundProgress, LoadProgress } from './load-progress.js'
 import { PendingSends } from './pending-sends.js'
 
 export interface PartitionLoadOptions {
@@ -31,6 +31,10 @@ export interface PartitionLoadOptions {
   readonly storeName: string
   /** Names the load: with another name it begins anew, from a cleared store. */
   readonly load: string
+  /** A store loaded before, as far as it is: the load begins with its rows. */
+  readonly baseStoreName?: string
+  /** It is never left to a task: all of the own journal belongs to it. */
+  readonly isBase?: boolean
   readonly rowCacheBytes: number
   readonly onUnreadable: (error: Error) => void
 }
@@ -38,6 +42,10 @@ export interface PartitionLoadOptions {
 /** Rows held in memory before they are written. */
 const MAX_DIRTY_ROWS = 20_000
 const SEGMENT_ENTRIES = 1000
+/** Name of the load that makes a base. */
+export const BASE_LOAD = 'base'
+/** Behind meta rows and lists of lacking keys. */
+const FIRST_ROW = Buffer.from([LACKING.charCodeAt(0) + 1])
 /** Keys of one list of those that the changelog lacks. */
 const LIST_KEYS = 5000
 
@@ -77,10 +85,9 @@ export class PartitionLoad {
     this.#entries = progress.entries
     const codec = blockCodec(processor.events)
     this.#folder = new Folder(this.#folderOptions(codec), { ...progress.state })
-    const ends = sources.map((_, source) => (source === 0 ? progress.ownTo : Number.POSITIVE_INFINITY))
     const { onUnreadable } = options
     this.#history = new History(
-      { codec, sources, positions: progress.positions, ends, partition, onUnreadable },
+      { codec, sources, positions: progress.positions, partition, onUnreadable },
       progress.epochs,
     )
   }
@@ -89,7 +96,7 @@ export class PartitionLoad {
   static async open(options: PartitionLoadOptions): Promise<PartitionLoad> {
     const store = await options.stores.open(options.storeName)
     try {
-      const found = (await findProgress(store, options.load)) ?? (await begin(options, store))
+      const found = (await goOn(options, store)) ?? (await begin(options, store))
       const load = new PartitionLoad(options, store, found.progress, found.digest)
       await load.#rows.loadResident()
       return load
@@ -136,9 +143,20 @@ export class PartitionLoad {
     }, 0)
   }
 
-  /** Folds all there is by now. Rejects with what log or store reject with, and with the signal's reason. */
-  async load(signal: AbortSignal): Promise<void> {
+  /**
+   * Folds all there is by now, or what was stamped before `beforeMs` only. Rejects with what log or store reject with, and with
+   * the signal's reason.
+   */
+  async load(signal: AbortSignal, beforeMs?: number): Promise<void> {
     if (this.#isDone) return
+    const { sources } = this.#options
+    const ends = await Promise.all(
+      sources.map(async (source, index) => {
+        const end = beforeMs === undefined ? Infinity : await source.positionOf(beforeMs)
+        return index === 0 ? Math.min(end, this.#ownTo) : end
+      }),
+    )
+    this.#history.limit(ends, beforeMs !== undefined)
     for (let batch = await this.#history.next(); batch !== undefined; batch = await this.#history.next()) {
       signal.throwIfAborted()
       await this.#fold(batch)
@@ -247,26 +265,63 @@ export class PartitionLoad {
   }
 }
 
-/** No later start trusts what is there; then it is cleared. What the changelog holds is not its state. */
-async function begin(
-  options: PartitionLoadOptions,
+/** How far the load of this name has come, where the sources still have what comes next. */
+async function goOn(
+  { load, sources }: Pick<PartitionLoadOptions, 'load' | 'sources'>,
   store: KeyValueStore,
-): Promise<{ readonly progress: LoadProgress; readonly digest: StoreDigest }> {
-  const { log, journal, changelog, processor, sources, load } = options
+): Promise<FoundProgress | undefined> {
+  const found = await findProgress(store, load)
+  if (found === undefined) return undefined
+  const offsets = await Promise.all(sources.map((source) => source.offsets()))
+  const isThere = offsets.every(({ start, end }, source) => {
+    const position = found.progress.positions[source] ?? 0
+    return position >= start && position <= end
+  })
+  return isThere || found.digest === undefined ? found : undefined
+}
+
+/** No later start trusts what is there; then it is cleared. What the changelog holds is not its state. */
+async function begin(options: PartitionLoadOptions, store: KeyValueStore): Promise<FoundProgress> {
+  const { log, journal, changelog, load, isBase = false } = options
   await store.write(distrustOperations, { sync: true })
   await store.clear()
-  await lackAll(store, log, changelog)
+  if (!isBase) await lackAll(store, log, changelog)
+  const base = (await copyBase(options, store)) ?? (await fromStart(options))
+  const ownTo = isBase ? Number.MAX_SAFE_INTEGER : (await log.offsets(journal)).end
+  const progress = { ...base.progress, load, ownTo }
+  await store.write(progressOperations(progress, base.digest), { sync: true })
+  return { progress, digest: base.digest }
+}
+
+type Base = Required<FoundProgress> & { readonly digest: StoreDigest }
+
+/** The rows of the base, without what it says of itself. */
+async function copyBase(options: PartitionLoadOptions, store: KeyValueStore): Promise<Base | undefined> {
+  const { baseStoreName, stores, sources } = options
+  if (baseStoreName === undefined) return undefined
+  const base = await stores.open(baseStoreName)
+  try {
+    const found = await goOn({ load: BASE_LOAD, sources }, base)
+    if (found?.digest === undefined) return undefined
+    for await (const page of base.entries({ gte: FIRST_ROW })) {
+      await store.write(page.map(([key, value]) => ({ key, value })))
+    }
+    return { progress: found.progress, digest: found.digest }
+  } finally {
+    await base.close()
+  }
+}
+
+async function fromStart({ processor, sources }: PartitionLoadOptions): Promise<Base> {
   const starts = await Promise.all(sources.map(async (source) => (await source.offsets()).start))
   const settings = JSON.parse(JSON.stringify(processor.settings)) as unknown
   const progress: LoadProgress = {
-    load,
+    load: '',
     positions: starts,
     epochs: starts.map(() => 0),
-    ownTo: (await log.offsets(journal)).end,
+    ownTo: 0,
     entries: 0,
     state: { time: 0, epoch: 0, foldVersion: processor.foldVersion, settings },
   }
-  const digest = createStoreDigest()
-  await store.write(progressOperations(progress, digest), { sync: true })
-  return { progress, digest }
+  return { progress, digest: createStoreDigest() }
 }

@@ -250,3 +250,67 @@ t.test('what a dead site has folded but not sent on is sent by the one that take
   await log.close()
   await secondary.stop()
 })
+
+t.test('a base follows a window behind, and a load that begins with it folds the rest only', async (t) => {
+  const primary = site('primary', manualClock())
+  const secondary = site('secondary', manualClock(Date.UTC(2025, 11, 31)))
+  await primary.start()
+  await secondary.start()
+  await rest(secondary)
+  const baseStoreName = (domain: string, partition: number): string => `base-${domain}-${partition}`
+  const advanceBase = async (beforeMs: number): Promise<number> => {
+    const options = preloadOptions(secondary, 'secondary', 'primary', 'base')
+    const base = await Preload.open({ ...options, storeName: baseStoreName, isBase: true })
+    await base.load(never, beforeMs)
+    await base.close()
+    return base.entries
+  }
+  const mirror = await mirrored(primary, 'primary', secondary)
+  let inBase = 0
+  for (let round = 0; round < 3; round++) {
+    await someEvents(primary, round * 100, round * 100 + 100)
+    await primary.advance(2000)
+    await mirror.pull(never)
+    inBase += await advanceBase(primary.clock.now() - 1000)
+  }
+  await primary.digests()
+  const expected = digestsOf(primary)
+  const options = preloadOptions(secondary, 'secondary', 'primary', '2-1')
+  const whole = await Preload.open(options)
+  await whole.load(never)
+  await whole.close()
+  const preload = await Preload.open({ ...options, load: '2-2', baseStoreName })
+  await preload.load(never)
+  t.ok(inBase > 200)
+  t.equal(preload.entries, whole.entries - inBase)
+  t.same(
+    preload.loads.map((load) => load.digest.withoutPositions.toHex()),
+    expected,
+  )
+
+  await t.test('over a switch, too: what is held back goes before what came later', async (t) => {
+    await preload.announceTerms()
+    await preload.finish()
+    await primary.stop()
+    await secondary.log.close()
+    await secondary.start()
+    await someEvents(secondary, 300, 340)
+    await secondary.digests()
+    const active = digestsOf(secondary)
+    await rest(secondary)
+    // The secondary's clock is a day behind: by stamps its records would come first.
+    await advanceBase(primary.clock.now() - 12 * 3_600_000)
+    await advanceBase(primary.clock.now() + 1)
+    const again = await Preload.open({
+      ...preloadOptions(secondary, 'secondary', 'primary', '4-1'),
+      baseStoreName,
+    })
+    await again.load(never)
+    t.same(
+      again.loads.map((load) => load.digest.withoutPositions.toHex()),
+      active,
+    )
+    await again.close()
+  })
+  await secondary.stop()
+})

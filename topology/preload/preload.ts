@@ -25,12 +25,17 @@ export interface PreloadOptions {
   readonly load: string
   /** Default: the tasks' own stores. */
   readonly storeName?: (domain: string, partition: number) => string
+  /** Stores of a base to begin with. */
+  readonly baseStoreName?: (domain: string, partition: number) => string
+  /** It makes a base, for later loads to begin with. */
+  readonly isBase?: boolean
   /** Memory for rows, all partitions together. */
   readonly rowCacheBytes: number
   readonly onError: (error: Error) => void
 }
 
 export interface PreloadProgress {
+  /** Folded in this life. */
   readonly entries: number
   /** What the journals held before this time is loaded, ms since 1970; 0: nothing is known to be. */
   readonly loadedTo: number
@@ -83,16 +88,21 @@ export class Preload {
     return this.#loads
   }
 
+  /** The least journal time that any partition with records has come to; infinity: none has records. */
+  get time(): number {
+    return Math.min(...this.#loads.map(({ foldState }) => foldState.time).filter((time) => time > 0), Infinity)
+  }
+
   /** Entries folded in this life. */
   get entries(): number {
     return sumOf(this.#loads, ({ entries }) => entries) - this.#entriesBefore
   }
 
-  /** Folds all there is by now. */
-  async load(signal: AbortSignal): Promise<void> {
+  /** Folds all there is by now, or what was stamped before `beforeMs` only. */
+  async load(signal: AbortSignal, beforeMs?: number): Promise<void> {
     const waiting = [...this.#loads]
     const work = async (): Promise<void> => {
-      for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) await next.load(signal)
+      for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) await next.load(signal, beforeMs)
     }
     await Promise.all(Array.from({ length: LOADS_AT_ONCE }, work))
   }
@@ -103,7 +113,7 @@ export class Preload {
     this.#remainingAtStart = Math.max(this.#remainingAtStart, remaining)
     const done = this.#remainingAtStart - remaining
     return {
-      entries: sumOf(this.#loads, ({ entries }) => entries),
+      entries: this.entries,
       loadedTo: await this.#loadedTo(),
       eventsPerSecond: Math.round((this.entries * 1000) / elapsedMs),
       etaMs: remaining === 0 ? 0 : done === 0 ? null : Math.round((elapsedMs * remaining) / done),
@@ -206,6 +216,8 @@ function loadOptions(
     changelog: { topic: names.changelog(applicationId, processor.store), partition },
     sources: [journalIn(log, journal, names.siteJournal(site, journal.topic)), peerJournal(journal.topic, partition)],
     storeName: storeName(processor.name, partition),
+    ...(options.baseStoreName && { baseStoreName: options.baseStoreName(processor.name, partition) }),
+    isBase: options.isBase ?? false,
     load,
     rowCacheBytes: Math.floor(rowCacheBytes / (partitions * processors.length)),
     onUnreadable: options.onError,
