@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import type { SearchArguments, SearchPage } from '../../processors/trust-level/views.js'
-import type { Provenance } from '../../topology/streams.js'
+import { sleep } from '../../common/clock.js'
+import type { Provenance, QueryFailure } from '../../topology/streams.js'
 import { TRUST_LEVEL } from '../trust-level-queries.js'
 import type { Api } from '../api.js'
 import { answered } from '../positions.js'
@@ -27,14 +28,19 @@ export interface SearchWalk {
 
 export interface SearchPart extends SearchPage, Provenance {}
 
+/** A list that has begun waits for a partition that moves: it can be broken off only. */
+const MOVING_MS = 2000
+const PAUSE_MS = 100
+const isMoving: ReadonlySet<string> = new Set<QueryFailure>(['restoring', 'notOwned', 'notUpToPosition'])
+
 /** Hits asked of all partitions together in one round: bounds memory and the time that the event loop is held. */
 const HITS_A_ROUND = { id: 120_000, alternateId: 120_000, view: 2_400 } as const
 
 /**
  * Hits in rounds over all partitions side by side, in key order in each; what matches all the time comes exactly once. The
  * first round comes from every partition not done yet, so that it tells of each where it stands; later ones come from no older
- * state, also where another copy answers. At most `api.searches` rounds are at work at once, and none for a caller who has
- * gone. Errors: those of `answered`, and the signal's reason.
+ * state, also where another copy answers, and wait a while for a partition that moves. At most `api.searches` rounds are at
+ * work at once, and none for a caller who has gone. Errors: those of `answered`, and the signal's reason.
  */
 export async function* walkSearch(api: Api, { demand, ...walk }: SearchWalk): AsyncGenerator<readonly SearchPart[]> {
   let remaining = walk.limit
@@ -46,8 +52,9 @@ export async function* walkSearch(api: Api, { demand, ...walk }: SearchWalk): As
     const isFirst = wanted === demand
     const asked = isFirst ? quotas : quotas.filter(({ quota }) => quota > 0)
     const round = { ...walk, demand: wanted }
+    const patienceMs = isFirst ? 0 : MOVING_MS
     const parts = await api.searches.run(demand.signal, () =>
-      Promise.all(asked.map(({ partition, quota }) => askPartition(api, round, partition, quota))),
+      Promise.all(asked.map(({ partition, quota }) => askPartition(api, round, { partition, quota, patienceMs }))),
     )
     walk.provenances.push(...parts.map(({ position, role, stalenessMs }) => ({ position, role, stalenessMs })))
     if (isFirst) {
@@ -62,8 +69,19 @@ export async function* walkSearch(api: Api, { demand, ...walk }: SearchWalk): As
   }
 }
 
+interface PartitionShare {
+  readonly partition: number
+  readonly quota: number
+  /** How long a partition without answer is asked again. */
+  readonly patienceMs: number
+}
+
 /** A partition without a share is asked for one hit, to learn its position, and the hit stays for the next page. */
-async function askPartition(api: Api, walk: SearchWalk, partition: number, quota: number): Promise<SearchPart> {
+async function askPartition(
+  api: Api,
+  walk: Omit<SearchWalk, 'provenances'>,
+  { partition, quota, patienceMs }: PartitionShare,
+): Promise<SearchPart> {
   const progress = walk.progress[partition] ?? { after: null, done: false }
   const args: SearchArguments = {
     conditions: walk.conditions,
@@ -71,9 +89,15 @@ async function askPartition(api: Api, walk: SearchWalk, partition: number, quota
     limit: Math.max(1, quota),
     ...(progress.after !== null && { after: progress.after }),
   }
-  const { result, ...provenance } = answered(
-    await api.streams.queryPartition(TRUST_LEVEL, api.queries.search, partition, args, walk.demand),
-  )
+  const until = api.clock.monotonic() + patienceMs
+  const ask = () => api.streams.queryPartition(TRUST_LEVEL, api.queries.search, partition, args, walk.demand)
+  let answer = await ask()
+  while (!answer.ok && isMoving.has(answer.reason) && api.clock.monotonic() < until) {
+    await sleep(api.clock, PAUSE_MS, walk.demand.signal)
+    walk.demand.signal.throwIfAborted()
+    answer = await ask()
+  }
+  const { result, ...provenance } = answered(answer)
   if (quota === 0) return { texts: [], views: [], last: null, ...provenance }
   progress.done = result.last === null
   progress.after = result.last ?? progress.after

@@ -252,6 +252,18 @@ t.test('a search without all partitions is 503, never a part of the answer', asy
   }
 })
 
+t.test('a list that has begun waits for a partition that moves', async (t) => {
+  const api = await withHandles(t, 6000)
+  let queries = 0
+  api.streams.hold = async () => {
+    queries++
+    api.streams.queryFailure = queries > 3 && queries < 8 ? 'restoring' : null
+  }
+  const answer = await search(api, '/ncmp/v1/ch/searches')
+  t.equal(answer.statusCode, 200)
+  t.equal(new Set(answer.json<{ cmHandle: string }[]>().map(({ cmHandle }) => cmHandle)).size, 6000)
+})
+
 t.test('a stream that fails half-way breaks off, so that no client takes it for the whole', async (t) => {
   const api = await withHandles(t, 6000)
   const url = await api.server.start()
