@@ -1,9 +1,12 @@
 import t from 'tap'
 import type { Test } from 'tap'
 import { countingProcessor } from '../counting-processor.js'
+import { sleep } from '../../common/clock.js'
 import { StoreError } from '../../state-stores/errors.js'
 import type { Log } from '../log/log.js'
 import type { Demand, QueryResult } from '../streams.js'
+import { parseMarker } from '../task/changelog.js'
+import { CHANGELOG_MARKER } from '../task/table-runtime.js'
 import { CHANGELOG, inputRecord, JOURNAL, modelsOf } from './counting-run.js'
 import { TestCluster } from './test-cluster.js'
 import type { TestInstance } from './test-cluster.js'
@@ -129,6 +132,50 @@ t.test(
   },
 )
 
+t.test('rows that a killed owner alone had written, and the next one never: its store is rebuilt', async (t) => {
+  const cluster = await opened(t, { partitions: 1 })
+  const a = await cluster.start('a')
+  const b = await cluster.start('b')
+  await cluster.advance(1500)
+  t.same(cluster.holdings(), ['a: 0; ', 'b: ; 0'])
+  // The changelog is written, and again in half a second.
+  await cluster.pipe('count-me', inputRecord('y'))
+  await cluster.advance(150)
+  // Committed, but not in the changelog; deleted, but not committed.
+  await cluster.pipe('count-me', inputRecord('x'))
+  await cluster.advance(150)
+  await cluster.pipe('count-me', inputRecord('x:delete'))
+  await a.kill()
+  t.same(cluster.holdings(), ['b: 0; '])
+  await check(t, cluster, [b])
+  const again = await cluster.start('a')
+  await cluster.advance(1500)
+  t.match(again.setAside, [/does not give its state/])
+  await check(t, cluster, [again, b])
+})
+
+t.test('what a new owner folds again to what it was before is in the changelog as it is', async (t) => {
+  const cluster = await opened(t, { partitions: 1, standbyReplicas: 0 })
+  const a = await cluster.start('a')
+  await cluster.advance(1000)
+  await a.stop()
+  const b = await cluster.start('b')
+  // Written, and in the changelog by now.
+  await cluster.pipe('count-me', inputRecord('x'))
+  await cluster.advance(900)
+  await b.kill()
+  // Its store is of before: the row comes and goes in one commit.
+  await cluster.pipe('count-me', inputRecord('x:delete'))
+  const again = await cluster.start('a')
+  await check(t, cluster, [again])
+  await again.stop()
+  cluster.wipe('a')
+  const restored = await cluster.start('a')
+  await check(t, cluster, [restored])
+  t.ok(restored.restored() > 0)
+  t.same(restored.setAside, [], 'the changelog gives what its marker sealed')
+})
+
 t.test('a standby answers as far as it is, says so, and writes nothing to any log', async (t) => {
   const cluster = await opened(t, { partitions: 1 })
   await cluster.start('a')
@@ -163,7 +210,43 @@ t.test('a standby answers as far as it is, says so, and writes nothing to any lo
   t.same(await ends(), before)
 })
 
-t.test('RB-02 a former owner that was paused does not answer as owner, commits nothing, and is fenced', async (t) => {
+t.test(
+  'RB-02 a second instance joins while a batch is folded: it stops in between, and nothing is lost or doubled',
+  async (t) => {
+    const cluster = await opened(t, { partitions: 2 })
+    const a = await cluster.start('a')
+    const records = Array.from({ length: 2000 }, (_, i) => inputRecord(`key-${i % 97}`))
+    let isSlow = true
+    cluster.wrapStore = (_instance, _name, store) => ({
+      ...store,
+      getMany: async (wanted) => {
+        if (isSlow) await sleep(cluster.clock, 20)
+        return store.getMany(wanted)
+      },
+    })
+    for (const partition of [0, 1]) await cluster.log.append('count-me', partition, records)
+    const b = await cluster.start('b')
+    await cluster.advance(3000, 100)
+    isSlow = false
+    await cluster.advance(5000, 250)
+    t.same(cluster.holdings(), ['a: 0; 1', 'b: 1; 0'])
+    await check(t, cluster, [a, b])
+    const models = await modelsOf(cluster)
+    const counted = models.flatMap(({ counts }) => [...counts.values()]).reduce((sum, row) => sum + row.count, 0)
+    t.equal(counted, 2 * records.length)
+    const epochs = (await cluster.read(CHANGELOG)).flatMap(({ partition, key, value }) =>
+      partition === 1 && key?.toString() === CHANGELOG_MARKER ? [parseMarker(value!).epoch] : [],
+    )
+    t.same(
+      epochs,
+      [...epochs].sort((x, y) => x - y),
+      'nothing of the former owner comes after the first of the new one',
+    )
+    t.ok(new Set(epochs).size > 1)
+  },
+)
+
+t.test('a former owner that was paused does not answer as owner, commits nothing, and is fenced', async (t) => {
   const cluster = await opened(t, { partitions: 2 })
   const [a, b] = [await cluster.start('a'), await cluster.start('b')]
   await pipeAll(cluster)

@@ -83,6 +83,26 @@ class ClusterRun extends CountingRun<TestCluster> {
     }
   }
 
+  /** All stop, and one begins with nothing but the changelogs: it has the same rows. */
+  async checkChangelogs(): Promise<void> {
+    const before = await this.#rows()
+    for (const [name, instance] of this.#running) {
+      await instance.stop()
+      this.driver.wipe(name)
+    }
+    this.#running.clear()
+    this.#running.set('a', await this.driver.start('a'))
+    assert.deepEqual(await this.#rows(), before)
+  }
+
+  async #rows(): Promise<Record<number, string[]>> {
+    await this.driver.digests()
+    const rows = this.driver
+      .owners()
+      .map(async ({ partition, rows: { store } }) => [partition, await TestCluster.rowsOf(store)] as const)
+    return Object.fromEntries(await Promise.all(rows))
+  }
+
   #resume(name: Name, { process }: TestInstance): void {
     process.resume()
     this.#paused.delete(name)
