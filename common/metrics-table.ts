@@ -188,6 +188,19 @@ export const metricSpecs = {
     labels: ['topic', 'partition'],
     help: 'Records that retention deleted before they were read.',
   },
+  pulsefold_instance_calls_total: {
+    type: 'counter',
+    unit: 'calls',
+    labels: ['kind', 'result'],
+    help: 'Calls to other instances, by kind (query, lookUps, command) and what became of them (answered, or an error code); look-ups of one moment share a call.',
+  },
+  pulsefold_instance_call_duration_seconds: {
+    type: 'histogram',
+    unit: 'seconds',
+    labels: ['kind'],
+    help: 'Time of a call to another instance, answered or not.',
+    buckets: shortSeconds,
+  },
   pulsefold_failures_total: {
     type: 'counter',
     unit: 'failures',

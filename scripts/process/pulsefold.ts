@@ -93,7 +93,14 @@ export async function startPulsefold(
       })
     const transport = httpPeerTransport(clock)
     closing.push(() => transport.close())
-    const peers = new Peers({ transport, clock, onError: (error) => observer.onError('another instance', error) })
+    const peers = new Peers({
+      ...{ transport, clock },
+      onError: (error) => observer.onError('another instance', error),
+      onCall: (kind, result, durationMs) => {
+        metrics.counter('pulsefold_instance_calls_total', { kind, result }).increment()
+        metrics.histogram('pulsefold_instance_call_duration_seconds', { kind }).observe(durationMs / 1000)
+      },
+    })
     const scratch = scratchStores()
     closing.push(() => scratch.remove())
     const token = randomBytes(32).toString('base64url')

@@ -126,6 +126,7 @@ for (const fault of ['unreachable', 'brokenOff', 'refuses'] as const) {
     await cluster.clock.advance(1000)
     t.match(await ask(cluster), { ok: true, role: 'active' })
     t.equal(cluster.errors.length, 1, 'told once')
+    t.match(cluster.results, [/^query PEER_/, 'query answered', 'query answered', 'query answered'])
   })
 }
 

@@ -39,8 +39,10 @@ export type PeerAnswer<Answer> =
 export interface PeersOptions {
   readonly transport: PeerTransport
   readonly clock: Clock
-  /** A peer gave no answer. */
+  /** A peer gave no answer, for the first time in a while. */
   readonly onError: (error: PeerError) => void
+  /** Every call, by what became of it: `answered`, or an error's code. */
+  readonly onCall?: (kind: CallKind, result: string, durationMs: number) => void
 }
 
 export interface CallOptions {
@@ -72,13 +74,16 @@ export class Peers {
 
   /** One call, to this peer only. Rejects with the signal's reason; everything else that may happen is a result. */
   async call<Answer>(peer: Peer, kind: CallKind, call: object, options: CallOptions): Promise<PeerAnswer<Answer>> {
-    const { onError, clock } = this.#options
+    const { onError, onCall, clock } = this.#options
+    const started = clock.monotonic()
     try {
       const answer = (await this.#post(peer, kind, JSON.stringify(call), options)) as Answer
       this.#suspectUntil.delete(peer.url)
+      onCall?.(kind, 'answered', clock.monotonic() - started)
       return { ok: true, answer }
     } catch (thrown) {
       if (!(thrown instanceof PeerError)) throw thrown
+      onCall?.(kind, thrown.code, clock.monotonic() - started)
       if (!this.isSuspect(peer)) onError(thrown)
       this.#suspectUntil.set(peer.url, clock.monotonic() + SUSPECT_MS)
       return { ok: false, wasHeard: !unheard.has(thrown.code), error: thrown }

@@ -71,6 +71,8 @@ function resultOf(says: Says, partition: number, args: unknown, activeOnly: bool
 export interface FakeCluster extends Instances {
   readonly clock: ManualClock
   readonly errors: PeerError[]
+  /** What became of each call: `query answered`. */
+  readonly results: string[]
   holders: Holders
 }
 
@@ -102,11 +104,17 @@ export function fakeCluster(self: FakeInstance, others: Readonly<Record<string, 
       }
     }
   }
-  const peers = new Peers({ transport: { post }, clock, onError: (error) => errors.push(error) })
+  const results: string[] = []
+  const peers = new Peers({
+    ...{ transport: { post }, clock },
+    onError: (error) => errors.push(error),
+    onCall: (kind, result) => results.push(`${kind} ${result}`),
+  })
   const cluster: FakeCluster = {
     local: self.local,
     clock,
     errors,
+    results,
     holders: { owner: undefined, standbys: [] },
     directory: { instances: [], holders: () => cluster.holders },
     peers,
