@@ -8,6 +8,7 @@ import { registerErrors } from './commands/errors.js'
 import { registerExplain } from './commands/explain.js'
 import { registerPlatforms } from './commands/platforms.js'
 import { registerReplay } from './commands/replay.js'
+import { registerReset } from './commands/reset.js'
 import { registerSchemas } from './commands/schemas.js'
 import { registerSettings } from './commands/settings.js'
 import { registerSiteCommands } from './commands/site.js'
@@ -38,6 +39,7 @@ registerState(program)
 registerExplain(program)
 registerSources(program)
 registerSchemas(program)
+registerReset(program)
 registerPlatforms(program)
 registerDeadLetters(program)
 registerSiteCommands(program)

@@ -15,6 +15,7 @@ import { auditErrors } from '../topology/audit/errors.js'
 import { engineErrors } from '../topology/errors.js'
 import { logErrors } from '../topology/log/errors.js'
 import { operatorErrors } from './commands/operator-errors.js'
+import { resetErrors } from './reset/errors.js'
 import { simulationErrors } from './simulate/errors.js'
 
 /** All families of error codes, in the order of the documentation. A test holds that none is missing. */
@@ -39,6 +40,7 @@ export const errorTables: readonly { readonly family: string; readonly where: st
   { family: 'Audit', where: 'the end of the audit commands', table: auditErrors },
   { family: 'Commands', where: 'the end of `sources`, `dead-letters` and `site`', table: operatorErrors },
   { family: 'Archive', where: 'the end of the audit commands', table: archiveErrors },
+  { family: 'Reset', where: 'the end of `reset`', table: resetErrors },
   { family: 'Simulation', where: 'the end of `simulate`', table: simulationErrors },
 ]
 

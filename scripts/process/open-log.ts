@@ -5,6 +5,8 @@ import type { Logger } from '../../common/logger.js'
 import type { Settings } from '../../common/settings.js'
 import { rocksDbProvider } from '../../state-stores/rocksdb/provider.js'
 import { openEmbeddedLogAt } from '../../topology/log/embedded/embedded-log.js'
+import { administer } from '../../topology/log/kafka/administration.js'
+import type { ClusterAddress } from '../../topology/log/kafka/administration.js'
 import { openKafkaLog } from '../../topology/log/kafka/kafka-log.js'
 import type { Log } from '../../topology/log/log.js'
 import { kafkaSecurity } from './kafka-security.js'
@@ -13,6 +15,8 @@ const logWriteBufferBytes = 4 * 1024 * 1024
 
 export interface OpenedLog {
   readonly log: Log
+  /** Deletes what topics of ours hold; the next start makes them anew. */
+  clear(topics: readonly string[]): Promise<void>
   /** Closes it and gives the data directory free. */
   close(): Promise<void>
 }
@@ -35,7 +39,24 @@ export async function openLog(
     newIncarnation: () => randomUUID(),
     onCleanError: (error) => logger.error({ err: error }, 'cleaning the log failed; it is tried again'),
   })
-  return { log, close: () => log.close() }
+  return {
+    log,
+    async clear(topics) {
+      for (const topic of topics) {
+        const { partitions = 0 } = (await log.topic(topic)) ?? {}
+        for (let partition = 0; partition < partitions; partition++) {
+          await log.deleteBefore({ topic, partition }, (await log.offsets({ topic, partition })).end)
+        }
+      }
+    },
+    close: () => log.close(),
+  }
+}
+
+/** Where the brokers are, and who asks them. Errors: SETTINGS_INVALID for files that cannot be read. */
+export function clusterAddress(settings: Settings): ClusterAddress {
+  const { kafkaBrokers: brokers, applicationId } = settings
+  return { brokers, clientId: `${applicationId}-${hostname()}`, ...kafkaSecurity(settings) }
 }
 
 async function openOnKafka(
@@ -44,20 +65,22 @@ async function openOnKafka(
   clock: Clock,
   fail: (error: Error) => void,
 ): Promise<OpenedLog> {
-  const security = kafkaSecurity(settings)
+  const address = clusterAddress(settings)
   // Nothing is kept in it: it is there to be locked.
   const lock = await rocksDbProvider({ directory: settings.dataDir }).open('in-use')
   try {
     const log = await openKafkaLog({
-      brokers: settings.kafkaBrokers,
-      clientId: `${settings.applicationId}-${hostname()}`,
-      ...security,
+      ...address,
       clock,
       sessionTimeoutMs: settings.kafkaSessionTimeoutMs,
       onClientLog: (message) => logger.warn({ message }, 'kafka client'),
       onFatal: fail,
     })
-    return { log, close: () => log.close().finally(() => lock.close()) }
+    return {
+      log,
+      clear: (topics) => administer(address, ({ deleteTopics }) => deleteTopics(topics)),
+      close: () => log.close().finally(() => lock.close()),
+    }
   } catch (error) {
     await lock.close()
     throw error
