@@ -56,7 +56,7 @@ export function registerRic(app: FastifyInstance, api: Api): void {
 async function untilShutDown(request: E2Request): Promise<void> {
   const { api, reply, ric } = request
   const signal = AbortSignal.any([clientGone(reply), api.stopping])
-  while (!signal.aborted && (await ask(request, keepAliveQueries.ric, { ric })).isShuttingDown) {
+  while (!signal.aborted && (await ask(request, keepAliveQueries.ric, { ric }, {})).isShuttingDown) {
     await sleep(api.clock, POLL_MS, signal)
   }
 }

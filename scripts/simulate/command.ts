@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import { systemClock } from '../../common/clock.js'
 import { numberFrom, whileNotInterrupted } from './command-line.js'
+import { registerSimulateE2t } from './e2t/command.js'
 import { heartbeatCount } from './plan.js'
 import { progressOn } from './progress.js'
 import { isAsExpected, reportLines } from './report.js'
@@ -51,4 +52,5 @@ export function registerSimulate(program: Command): void {
       })
     })
   registerSimulateSis(simulate)
+  registerSimulateE2t(simulate)
 }

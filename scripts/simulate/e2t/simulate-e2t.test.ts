@@ -1,0 +1,62 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import t from 'tap'
+import { systemClock } from '../../../common/clock.js'
+import { spawnPulsefold } from '../../system/real-process.js'
+import { isAsExpected, reportLines } from './report.js'
+import { simulateE2t } from './simulate-e2t.js'
+import type { E2tOptions } from './simulate-e2t.js'
+
+async function freePort(): Promise<number> {
+  const server = createServer()
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  await new Promise((resolve) => server.close(resolve))
+  return port
+}
+
+const options: Omit<E2tOptions, 'url' | 'routingManagerPort' | 'kubernetesPort'> = {
+  ric: 'AACCE',
+  instances: 6,
+  ransPerInstance: 5,
+  deaths: 1,
+  stalls: 1,
+  restarts: 1,
+  routingManagerFails: true,
+  // Longer than the service's own: a busy machine must not make it fail.
+  timeoutMs: 3000,
+  delayMs: 1000,
+  seed: 7,
+}
+
+t.test('HS-17 what becomes of E2T instances is as expected, also while the Routing Manager fails', async (t) => {
+  const [routingManagerPort, kubernetesPort] = [await freePort(), await freePort()]
+  const service = spawnPulsefold(t, t.testdir(), {
+    values: {
+      routingManagerUrl: `http://127.0.0.1:${routingManagerPort}/ric/v1/handles/`,
+      keepAliveDelayMs: 1000,
+      keepAliveResponseTimeoutMs: 3000,
+    },
+  })
+  const url = await service.ready
+  const given = { ...options, url, routingManagerPort, kubernetesPort }
+  const report = await simulateE2t(given, { clock: systemClock, signal: new AbortController().signal })
+  t.ok(isAsExpected(report), reportLines(report).join('\n'))
+  t.equal(report.killedAfterMs.length, 1)
+  t.ok(report.calls.some(([call]) => call === 'DELETE e2t'))
+})
+
+t.test('the report names what differs', async (t) => {
+  const report = {
+    options: { ...options, url: 'u', routingManagerPort: 1, kubernetesPort: 2 },
+    findings: [
+      { what: 'a', expected: '1', actual: '1' },
+      { what: 'b', expected: '1', actual: '2' },
+    ],
+    killedAfterMs: [],
+    inits: 3,
+    calls: [],
+  }
+  t.notOk(isAsExpected(report))
+  t.strictSame(reportLines(report).slice(-2), ['  ok  a: 1', '  NOT b: expected 1, is 2'])
+})
