@@ -14,7 +14,8 @@ export const gauges = {
   },
   /** For how long a retry has been due that no call came for; the longest. */
   retry_due_seconds(reader: QueryReader): number {
-    return (reader.journalTime - Math.min(reader.journalTime, ...retriesNotBegun(reader))) / 1000
+    const now = reader.journalTime
+    return (now - Math.min(now, ...retriesNotBegun(reader))) / 1000
   },
 }
 

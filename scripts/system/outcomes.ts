@@ -58,7 +58,7 @@ export function outcome(
 }
 
 /** External platforms in the words of the cases. */
-export function platformsOf({ ask, json, records }: Client) {
+export function platformsOf({ ask, json, records }: Client, alarmTopic = 'alarms') {
   const path = (platform: string): string => `${PLATFORMS}/${platform}`
   const addresses = async (platform: string): Promise<readonly Address[]> =>
     (await json<{ addresses: readonly Address[] }>(path(platform))).addresses
@@ -94,7 +94,7 @@ export function platformsOf({ ask, json, records }: Client) {
       ask(`${path(platform)}/addresses/${position}/${operation}`, { method: 'POST' }),
     /** "raised vm/1 THRESHOLD", all that stand on the topic. */
     async alarms(): Promise<string[]> {
-      return (await records('alarms')).map(({ key, value }) => {
+      return (await records(alarmTopic)).map(({ key, value }) => {
         const { state, reason } = JSON.parse(String(value)) as Record<string, string>
         return `${state} ${key} ${reason}`
       })

@@ -6,6 +6,7 @@ import { replay } from '../../topology/replay.js'
 import type { TaskStep } from '../../topology/task/environment.js'
 import { TopologyTestDriver } from '../../topology/test-driver.js'
 import { down, heartbeat, startPlugin, startSystem } from './fixtures.js'
+import { platformsOf } from './outcomes.js'
 
 t.test('OR-06 an audit replay on a live system writes nothing and changes no answer', async (t) => {
   const system = await startSystem(t, { dmiHealthIntervalMs: 400, dmiHealthDeadlineMs: 200 })
@@ -16,6 +17,11 @@ t.test('OR-06 an audit replay on a live system writes nothing and changes no ans
   await system.levelIs('dev-2', 'COMPLETE')
   plugin.health = down
   await system.levelIs('dev-3', 'NONE')
+  const platforms = platformsOf(system)
+  await platforms.create('vm', ['a1', 'a2', 'a3'], { detectInterval: 300 })
+  await platforms.report(['a1', 'a2'].map((address) => ({ platform: 'vm', address, result: 'failure' })))
+  await platforms.stateIs('vm', 'failed', 0)
+  await platforms.stateIs('vm', 'failed', 1)
   await system.stop()
   await system.start()
 
@@ -26,6 +32,8 @@ t.test('OR-06 an audit replay on a live system writes nothing and changes no ans
     await system.level('dev-2'),
     (await system.searchLevel('NONE')).sort(),
     await system.notices(),
+    await platforms.alarms(),
+    await system.json('/external-platforms'),
     (await system.deadLetters()).length,
   ]
   const before = await answers()
@@ -38,8 +46,8 @@ t.test('OR-06 an audit replay on a live system writes nothing and changes no ans
       return typeof member === 'function' ? (member.bind(target) as unknown) : member
     },
   }) satisfies Log
-  const { topic } = application.journal('trust-level')
   for (const task of application.tasks) {
+    const { topic } = application.journal(task.processor.name)
     await task.commit({ changelog: false })
     const to = task.committedOffset
     const digest = task.digest.rows.toHex()
