@@ -119,4 +119,50 @@ if (brokers.length > 0) {
       t.ok(registered.length > 0)
     },
   )
+
+  t.test('HT-06 a process that was paused never says that what it has missed does not exist', async (t) => {
+    const start = application(t)
+    const [a, b] = [start(), start()]
+    await Promise.all([a.ready, b.ready])
+    await untilShared(a, b)
+    await a.register(PLUGIN, ids)
+    t.equal((await b.search()).length, ids.length)
+    const registeredAt = performance.now()
+    await until('the standbys have what was registered', async () => {
+      const staleMs = (await a.metric('pulsefold_standby_staleness_seconds', 'trust-level')) * 1000
+      return staleMs > 0 && staleMs < performance.now() - registeredAt
+    })
+    b.kill('SIGSTOP')
+    const slowest: number[] = []
+    const wrong: string[] = []
+    const lookUp = async (at: RealProcess, id: string): Promise<string> => {
+      const started = performance.now()
+      const { status, headers, text } = await at.ask(`/ncmp/v1/ch/${id}`)
+      slowest.push(performance.now() - started)
+      const isRight = status === 200 ? text.includes(`"${id}"`) : status === 503 && headers['retry-after'] !== undefined
+      if (!isRight) wrong.push(`${id}: ${status} ${text}`)
+      return `${status} ${String(headers['x-pulsefold-role'])}`
+    }
+    const whilePaused = await Promise.all(ids.slice(0, 200).map((id) => lookUp(a, id)))
+    t.ok(whilePaused.includes('200 standby') && whilePaused.includes('200 active'), [...new Set(whilePaused)].join())
+    t.ok(Math.max(...slowest) < 12_000, `the slowest took ${Math.max(...slowest).toFixed(0)} ms`)
+    await until('the other has all partitions', async () => (await live(a)) === PARTITIONS, 60_000)
+    const missed = Array.from({ length: 100 }, (_, i) => `missed-${i}`)
+    await a.register(PLUGIN, missed)
+    // They wait at the paused process, and are the first that it sees.
+    const asked = Promise.all(missed.map((id) => lookUp(b, id)))
+    b.kill('SIGCONT')
+    t.comment(`as it goes on: ${JSON.stringify(Object.fromEntries(countsOf(await asked)))}`)
+    await untilShared(a, b)
+    for (const at of [a, b]) {
+      t.same(new Set(await Promise.all(missed.map((id) => lookUp(at, id)))), new Set(['200 active']))
+    }
+    t.same(wrong, [])
+  })
+}
+
+function countsOf(texts: readonly string[]): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>()
+  for (const text of texts) counts.set(text, (counts.get(text) ?? 0) + 1)
+  return counts
 }
