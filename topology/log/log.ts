@@ -98,7 +98,7 @@ export type Placement = (
   partitionsOf: ReadonlyMap<string, number>,
 ) => ReadonlyMap<string, Share>
 
-/** A member as all see it since the last rebalance. What is being handed over is active nowhere. */
+/** A member as all see it since the last rebalance. What is handed over is active nowhere; who is to get it stands by. */
 export interface MemberView extends Share {
   readonly id: string
   readonly isSelf: boolean

@@ -47,6 +47,18 @@ t.test("what moves is nobody's for one generation, and the rest stays", async (t
   t.same(names(rebalance(joining, topics, 2).get('b')), ['x/2', 'x/3'])
 })
 
+t.test('who is to get what is not free yet stands by for it', async (t) => {
+  const members = new Map([
+    [
+      'a',
+      { topics: ['x'], owned: [0, 1].map((partition) => ({ topic: 'x', partition })), generation: 1, data: nothing },
+    ],
+    ['b', { topics: ['x'], owned: [], generation: 1, data: nothing }],
+  ])
+  const { active, standby } = assign(members, new Map([['x', 2]]), balancedPlacement).get('b')!
+  t.same([names(active), names(standby)], [[], ['x/1']])
+})
+
 t.test('members come and go: balanced, whole, in one hand, and no more moves than needed', async () => {
   const arbitrary = fc.record({
     partitions: fc.integer({ min: 1, max: 24 }),

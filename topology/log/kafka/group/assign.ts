@@ -1,5 +1,5 @@
 import { partitionName } from '../../balanced-placement.js'
-import type { Placement, Share } from '../../log.js'
+import type { Placement, Share, TopicPartition } from '../../log.js'
 import type { Subscription } from './subscription.js'
 
 /** Members by their id; the partitions of each topic by its name. */
@@ -7,7 +7,7 @@ export type Members = ReadonlyMap<string, Subscription>
 
 /**
  * The shares of a placement, for now: what moves is given to nobody as long as its former owner claims it: that one lets go
- * and joins again, and then it is free. So a partition never has two owners, and nothing else rests meanwhile. (as Kafka
+ * and joins again, and then it is free; until then the next owner stands by. So a partition never has two owners, and nothing else rests meanwhile. (as Kafka
  * Streams' incremental cooperative rebalancing, KIP-429)
  */
 export function assign(
@@ -25,8 +25,12 @@ export function assign(
   return new Map(
     candidates.map(({ id }) => {
       const { active, standby } = shares.get(id) ?? { active: [], standby: [] }
-      const isFree = (owner: string | undefined): boolean => owner === undefined || owner === id
-      return [id, { active: active.filter((partition) => isFree(owners.get(partitionName(partition)))), standby }]
+      const isFree = (partition: TopicPartition): boolean => {
+        const owner = owners.get(partitionName(partition))
+        return owner === undefined || owner === id
+      }
+      const withheld = active.filter((partition) => !isFree(partition))
+      return [id, { active: active.filter(isFree), standby: [...standby, ...withheld] }]
     }),
   )
 }
