@@ -2,7 +2,9 @@ import t from 'tap'
 import type { Test } from 'tap'
 import { randomUUID } from 'node:crypto'
 import { sleep, systemClock } from '../../common/clock.js'
+import type { Clock } from '../../common/clock.js'
 import { memoryProvider } from '../../state-stores/memory/provider.js'
+import type { MemoryProvider } from '../../state-stores/memory/provider.js'
 import { Application } from '../application.js'
 import { countingProcessor } from '../counting-processor.js'
 import { foreignClient } from '../log/kafka/foreign-client.js'
@@ -12,6 +14,7 @@ import type { Log } from '../log/log.js'
 import { names } from '../names.js'
 import { silentObserver } from '../observer.js'
 import type { Processor } from '../processor.js'
+import type { QueryResult } from '../streams.js'
 
 const brokers = realBrokers(t)
 const count = countingProcessor.queries[0]!
@@ -28,7 +31,8 @@ interface Instance {
 
 interface Cluster {
   readonly applicationId: string
-  start(): Promise<Instance>
+  /** On stores that are left from before, or on none. */
+  start(options?: { readonly stores?: MemoryProvider; readonly clock?: Clock }): Promise<Instance>
 }
 
 /** Instances of one application on topics of its own, each with a log and stores of its own. */
@@ -40,19 +44,19 @@ function clusterOf(t: Test, partitions: number): Cluster {
   }
   return {
     applicationId,
-    async start() {
+    async start({ stores = memoryProvider(), clock = systemClock } = {}) {
       let restored = 0
       const states: string[] = []
       const setAside: string[] = []
       const log = await openKafkaLog({
         brokers,
         clientId: applicationId,
-        clock: systemClock,
+        clock,
         onFatal: (error) => t.fail(error.message),
       })
       const application = new Application({
         ...{ applicationId, instance: randomUUID(), processors: [processor], log, partitions },
-        ...{ stores: memoryProvider(), clock: systemClock, createInputTopics: true },
+        ...{ stores, clock, createInputTopics: true },
         ...{
           commitIntervalMs: 50,
           changelogIntervalMs: 100,
@@ -168,4 +172,42 @@ if (brokers.length > 0) {
       t.same(b.setAside, [])
     })
   }
+
+  t.test('RS-03 a damaged store, and one of a changelog made anew: set aside, saying why, and rebuilt', async (t) => {
+    const cluster = clusterOf(t, 1)
+    const stores = memoryProvider()
+    const a = await cluster.start({ stores })
+    await until('it is live', () => live(a) === 1)
+    await countAll(a)
+    await until('all are counted', () => allAre([a], 1))
+    await a.stop()
+    stores.corrupt(names.taskStore('counting', 0))
+    const b = await cluster.start({ stores })
+    await until('it is ready', () => b.application.readiness().ready)
+    t.ok(await allAre([b], 1))
+    t.match(b.setAside, [/is damaged/])
+    await b.stop()
+    const foreign = await foreignClient(t, brokers)
+    await foreign.deleteTopic(names.changelog(cluster.applicationId, countingProcessor.store))
+    const c = await cluster.start({ stores })
+    await until('it is ready', () => c.application.readiness().ready)
+    t.ok(await allAre([c], 1), 'from the journal')
+    t.same(c.setAside, ['it was written to another changelog topic of the same name'])
+  })
+
+  t.test('after a pause longer than the session nothing is answered as owner before the group was heard', async (t) => {
+    const cluster = clusterOf(t, 1)
+    let ahead = 0
+    const clock: Clock = { ...systemClock, monotonic: () => systemClock.monotonic() + ahead }
+    const a = await cluster.start({ clock })
+    await until('it is live', () => live(a) === 1)
+    const ask = (role: 'active' | 'standby'): Promise<QueryResult<unknown>> =>
+      a.application.queryLocal('counting', count, 0, 'key-0', {}, role)
+    t.match(await ask('active'), { ok: true })
+    ahead = 10_000
+    t.match(await ask('active'), { ok: false, reason: 'notOwned' })
+    t.match(a.application.readiness(), { ready: false })
+    t.match(await ask('standby'), { ok: true, role: 'standby' })
+    await until('the next heartbeat is answered', async () => (await ask('active')).ok)
+  })
 }
