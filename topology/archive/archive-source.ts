@@ -37,15 +37,17 @@ export function archiveSource(directory: string, contents: Contents): Required<J
         .findLast(({ from, fold }) => from <= offset && fold?.snapshot !== undefined)
       return Promise.resolve(line === undefined ? undefined : snapshotOf(directory, line))
     },
-    async parts(journal, rowKeys) {
-      const parts: JournalPart[] = []
-      for (const { from, to, fold } of contents.segmentsOf(journal)) {
-        if (fold === undefined) continue
+    parts(journal) {
+      const parts = contents.segmentsOf(journal).flatMap(({ from, to, fold }): JournalPart[] => {
+        if (fold === undefined) return []
         const { keys, leastTime, mostTime } = fold
-        const changes = rowKeys.length > 0 && hasAny(decodeKeys(await readSealed(directory, keys)), rowKeys)
-        parts.push({ from, to, changes, leastTime, mostTime })
-      }
-      return parts
+        const changes = async (rowKeys: readonly string[]): Promise<boolean> => {
+          const known = new Set(decodeKeys(await readSealed(directory, keys)))
+          return rowKeys.some((key) => known.has(key))
+        }
+        return [{ from, to, changes, leastTime, mostTime }]
+      })
+      return Promise.resolve(parts)
     },
   }
 }
@@ -119,9 +121,4 @@ function snapshotOf(directory: string, { from, fold }: SegmentLine): Snapshot | 
       if (rows.length > 0) await store.write(rows)
     },
   }
-}
-
-function hasAny(sorted: readonly string[], wanted: readonly string[]): boolean {
-  const known = new Set(sorted)
-  return wanted.some((key) => known.has(key))
 }

@@ -49,19 +49,19 @@ async function explainIn(audit: Audit, audited: AuditedJournal, request: Explain
   const { source } = audit
   const { subject, limit } = request
   const to = await offsetOf(source.reader, journal, request.at)
-  const known = (await source.parts?.(journal, storeKeysOf(processor.tables, subject))) ?? []
+  const known = (await source.parts?.(journal)) ?? []
   const earlier = known.filter((part) => part.from < to)
   const last = earlier.pop()
   let told = await explainPart(audit, audited, request, { from: last?.from ?? 0, to })
-  const changing = earlier.filter((part) => part.changes)
+  const rowKeys = storeKeysOf(processor.tables, subject)
   while (told.steps.length < limit) {
-    const part = changing.pop()
+    const part = earlier.pop()
     if (part === undefined) break
-    const before = await explainPart(audit, audited, request, part)
-    const { steps, terms, hasEarlier } = before
+    if (!(await part.changes(rowKeys))) continue
+    const { steps, terms, hasEarlier } = await explainPart(audit, audited, request, part)
     told = { ...told, steps: [...steps, ...told.steps], terms: [...terms, ...told.terms], hasEarlier }
   }
-  const hasEarlier = told.hasEarlier || changing.length > 0 || told.steps.length > limit
+  const hasEarlier = told.hasEarlier || earlier.length > 0 || told.steps.length > limit
   const steps = await Promise.all(told.steps.slice(-limit).map((step) => withProducer(audit, step)))
   return { ...told, steps, terms: inForce(told.terms, steps), hasEarlier }
 }

@@ -24,18 +24,17 @@ export interface JournalSource {
   readonly isMasked?: boolean
   /** The newest snapshot at or before the offset. */
   snapshotBefore?(journal: TopicPartition, offset: number): Promise<Snapshot | undefined>
-  /**
-   * Parts of the journal, in order, with what is known of each without folding it: whether one of these rows (store keys)
-   * changes in it, and the least and the greatest time of an entry in it (its own, or when it was due).
-   */
-  parts?(journal: TopicPartition, rowKeys: readonly string[]): Promise<readonly JournalPart[]>
+  /** Parts of the journal, in order, with what is known of each without folding it. */
+  parts?(journal: TopicPartition): Promise<readonly JournalPart[]>
 }
 
 export interface JournalPart {
   readonly from: number
   /** Exclusive. */
   readonly to: number
-  readonly changes: boolean
+  /** Whether one of these rows (store keys) changes in it. */
+  readonly changes: (rowKeys: readonly string[]) => Promise<boolean>
+  /** Least and greatest time of an entry in it: its own, or when it was due. */
   readonly leastTime: number
   readonly mostTime: number
 }

@@ -89,7 +89,7 @@ async function trueState(
   const { processor, journal } = audited
   const { source } = audit
   const { end } = await source.reader.offsets(journal)
-  const known = (await source.parts?.(journal, [])) ?? []
+  const known = (await source.parts?.(journal)) ?? []
   const firstAfter = known.find((part) => part.mostTime > time)
   let upTo = eventsUpTo(processor, time)
   const rewrite: typeof upTo = (record) => upTo(record)
