@@ -9,7 +9,7 @@ import { createGate } from '../gate.js'
 import { ownErrors } from '../ops/schemas.js'
 
 interface Route {
-  Querystring: { key: string; at?: string; position?: string; limit: number; domain?: string }
+  Querystring: { key: string; at?: string; position?: string; limit: number; every: boolean; domain?: string }
 }
 
 /** Audits at work at once: each folds a journal. */
@@ -23,6 +23,7 @@ const querystring = {
     at: { type: 'string', description: 'A time: ISO 8601 with its zone, or ms; absent: now' },
     position: { type: 'string', description: 'In its place: the positions that an answer carried' },
     domain: { type: 'string', description: 'Absent: all' },
+    every: { type: 'boolean', default: false, description: 'Also steps that changed nothing of the state' },
     limit: { type: 'integer', minimum: 1, maximum: 1000, default: 20, description: 'Newest steps told' },
   },
 }
@@ -60,7 +61,7 @@ export function registerAuditQuestions(app: FastifyInstance, api: Api): void {
       schema: { tags: ['audit'], summary: 'The records that led to the state of a key', querystring, response: answer },
     },
     ({ query }) => {
-      const request = { ...scope(query), at: momentOf(query), limit: query.limit }
+      const request = { ...scope(query), at: momentOf(query), limit: query.limit, every: query.every }
       return gate.run(stopping, () => explain(audit, request))
     },
   )

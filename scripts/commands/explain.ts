@@ -12,6 +12,7 @@ import { flatText, gapLines, timeText, valueText } from '../audit/texts.js'
 interface Flags extends AuditFlags, Pick<MomentFlags, 'position'> {
   readonly at?: number
   readonly limit: number
+  readonly every: boolean
 }
 
 /** Adds `explain`. */
@@ -20,25 +21,27 @@ export function registerExplain(program: Command): void {
     .option('--at <time>', 'up to what the log had stamped by then (default: now)', parseTime)
     .option('--position <positions>', 'up to the positions that an answer carried', parsePositions)
     .option('--limit <steps>', 'newest steps to tell', parseOffset, 6)
+    .option('--every', 'also steps that changed nothing of the state', false)
     .action(async (_key: string, flags: Flags, command: Command) => {
       const { key = '', settingsFlags } = keyAndSettings(command)
       const at = momentOf({ ...flags, ...(flags.at !== undefined && { toTime: flags.at }) })
-      const { limit, domain: domains } = flags
+      const { limit, every, domain: domains } = flags
       await runAudit(
         flags,
         settingsFlags,
-        (audit) => explain(audit, { subject: key, at, limit, domains }),
+        (audit) => explain(audit, { subject: key, at, limit, every, domains }),
         (explained) => explained.flatMap(lines),
       )
     })
 }
 
 function lines({ subject, domain, partition, offset, state, ...told }: Explanation): readonly string[] {
-  const { steps, hasEarlier, terms, gaps, unreadable } = told
+  const { steps, leftOut, hasEarlier, terms, gaps, unreadable } = told
   return [
     `${subject}: ${flatText(state)}`,
     `in ${domain}/${partition} as of offset ${offset}`,
     ...(hasEarlier ? ['(older steps are left out: --limit)'] : []),
+    ...(leftOut > 0 ? [`(${leftOut} steps that changed nothing of this are left out: --every)`] : []),
     ...steps.flatMap(stepLines),
     '',
     ...terms.map(termLine),

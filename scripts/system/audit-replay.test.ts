@@ -73,7 +73,7 @@ t.test(
     for (const subject of ['dev-1', 'AACCE', 'voicemail']) {
       await stateAt(audit, { question: { kind: 'subject', subject }, at: { kind: 'time', time } })
       t.ok(
-        (await explain(audit, { subject, at: end, limit: 5 })).some(({ steps }) => steps.length > 0),
+        (await explain(audit, { subject, at: end, limit: 5, every: true })).some(({ steps }) => steps.length > 0),
         subject,
       )
     }

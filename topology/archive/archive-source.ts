@@ -41,8 +41,8 @@ export function archiveSource(directory: string, contents: Contents): Required<J
       const parts = contents.segmentsOf(journal).flatMap(({ from, to, fold }): JournalPart[] => {
         if (fold === undefined) return []
         const { keys, leastTime, mostTime } = fold
-        const changes = async (rowKeys: readonly string[]): Promise<boolean> => {
-          const known = new Set(decodeKeys(await readSealed(directory, keys)))
+        const changes: JournalPart['changes'] = async (rowKeys, kind) => {
+          const known = new Set(decodeKeys(await readSealed(directory, keys))[kind])
           return rowKeys.some((key) => known.has(key))
         }
         return [{ from, to, changes, leastTime, mostTime }]

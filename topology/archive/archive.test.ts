@@ -35,11 +35,13 @@ const archived = async ({ driver }: AuditedDriver, directory: string): Promise<A
 async function answers(audit: Audit, time: number): Promise<unknown> {
   const subject = { kind: 'subject', subject: 'a' } as const
   const [replayed] = await replayJournals(audit, { until: end })
-  const [told] = await explain(audit, { subject: 'a', at: { kind: 'time', time }, limit: 5 })
+  const [told] = await explain(audit, { subject: 'a', at: { kind: 'time', time }, limit: 5, every: true })
   // The producer is looked up in the input topic, which an archive does not have.
   const steps = told?.steps.map(({ producer: _producer, ...step }) => step)
+  const [chain] = await explain(audit, { subject: 'k1', at: end, limit: 50, every: false })
   const [verified] = await verify(audit, {})
   return {
+    chain: chain?.steps.map(({ offset, index, before, after }) => ({ offset, index, before, after })),
     digest: replayed?.digest,
     offset: replayed?.offset,
     at: await stateAt(audit, { question: subject, at: { kind: 'time', time } }),

@@ -52,7 +52,14 @@ const rowsType = avroType({
     ],
   },
 })
-const keysType = avroType({ type: 'array', items: 'string' })
+const keysType = avroType({
+  type: 'record',
+  name: 'Keys',
+  fields: [
+    { name: 'changed', type: { type: 'array', items: 'string' } },
+    { name: 'decisive', type: { type: 'array', items: 'string' } },
+  ],
+})
 
 interface AvroRecord extends Omit<LogRecord, 'headers'> {
   readonly headers: readonly { readonly name: string; readonly value: Buffer }[]
@@ -78,12 +85,18 @@ export function decodeRows(bytes: Buffer): readonly { readonly key: Buffer; read
   return rowsType.fromBuffer(bytes) as { key: Buffer; value: Buffer }[]
 }
 
-export function encodeKeys(keys: Iterable<string>): Buffer {
-  return keysType.toBuffer([...keys].sort())
+/** Store keys of the rows that change in a segment, and of those the ones that matter to a subject's state in short. */
+export interface SegmentKeys {
+  readonly changed: readonly string[]
+  readonly decisive: readonly string[]
 }
 
-export function decodeKeys(bytes: Buffer): readonly string[] {
-  return keysType.fromBuffer(bytes) as string[]
+export function encodeKeys(keys: SegmentKeys): Buffer {
+  return keysType.toBuffer(keys)
+}
+
+export function decodeKeys(bytes: Buffer): SegmentKeys {
+  return keysType.fromBuffer(bytes) as SegmentKeys
 }
 
 /** Writes a compressed file, on disk when this resolves. */

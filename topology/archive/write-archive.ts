@@ -8,11 +8,14 @@ import type { Entry, KeyValueStore } from '../../state-stores/key-value-store.js
 import type { TopicPartition } from '../log/log.js'
 import { names } from '../names.js'
 import type { Folded } from '../task/folder.js'
+import type { RowChange } from '../task/row-store.js'
 import { tableRuntimes } from '../task/table-runtime.js'
 import { archiveSource } from './archive-source.js'
 import { ArchiveWriter } from './archive-writer.js'
 import type { Archived } from './archive-writer.js'
+import { decisiveChanges } from './decisive-keys.js'
 import { encodeKeys, encodeRows } from './files.js'
+import type { SegmentKeys } from './files.js'
 import type { SegmentFold } from './lines.js'
 import { continuedBy, readSegment, segmentReader } from './segment-records.js'
 
@@ -91,7 +94,7 @@ async function takeJournal(
       onFolded = noted.onFolded
       serving = segmentReader(segment)
       await fold.foldTo(segment.to)
-      const keys = await writer.writeFile(journal, at, 'keys', encodeKeys(noted.keys))
+      const keys = await writer.writeFile(journal, at, 'keys', encodeKeys(noted.keys()))
       const after = { digestAfter: fold.digest.rows.toHex(), keys, ...noted.times(), gaps: [...fold.gaps] }
       await writer.addSegment(journal, { ...segment, from: at }, { ...(snapshot && { snapshot }), ...before, ...after })
     }
@@ -139,28 +142,30 @@ function stateOf(fold: JournalFold): Pick<SegmentFold, 'state' | 'digestBefore'>
 }
 
 /** Notes what the entries folded from here on change, and their times. */
-function noteSegment({ processor, folder }: JournalFold): {
-  readonly keys: ReadonlySet<string>
+function noteSegment(fold: JournalFold): {
+  readonly keys: () => SegmentKeys
   readonly onFolded: (folded: Folded) => void
   readonly times: () => Pick<SegmentFold, 'leastTime' | 'mostTime'>
 } {
+  const { processor } = fold
   const prefixes = new Map(
     tableRuntimes(processor.tables).flatMap(({ table, prefix, digested }) => (digested ? [[table, prefix]] : [])),
   )
-  const timeOf = entryTimes(processor, folder.state)
-  const keys = new Set<string>()
+  const timeOf = entryTimes(processor, fold.folder.state)
+  const changed = new Set<string>()
+  const decisive = new Set<string>()
   let leastTime = Number.MAX_SAFE_INTEGER
   let mostTime = 0
   return {
-    keys,
+    keys: () => ({ changed: [...changed].sort(), decisive: [...decisive].sort() }),
     onFolded({ entry, timestamp, changes }) {
       const time = timeOf(entry, timestamp)
       leastTime = Math.min(leastTime, time)
       mostTime = Math.max(mostTime, time)
-      for (const { table, key } of changes) {
-        const prefix = prefixes.get(table)
-        if (prefix !== undefined) keys.add(prefix + key)
-      }
+      const kept = changes.filter(({ table }) => prefixes.has(table))
+      const keyOf = ({ table, key }: RowChange): string => `${prefixes.get(table) ?? ''}${key}`
+      for (const change of kept) changed.add(keyOf(change))
+      for (const change of decisiveChanges(fold, kept)) decisive.add(keyOf(change))
     },
     times: () => ({ leastTime, mostTime }),
   }

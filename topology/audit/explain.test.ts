@@ -12,7 +12,7 @@ t.test('the steps of a key: where they came from, why, what they changed, under 
   const command = { type: 'Counted', data: { key: 'a', mode: '' } }
   const options = { commandId: 'command-1', actor: 'alice', reason: 'a test', timeoutMs: 5000 }
   await driver.application.command('counting', { key: 'a' }, command, options)
-  const [told] = await explain(audit, { subject: 'a', at: end, limit: 10 })
+  const [told] = await explain(audit, { subject: 'a', at: end, limit: 10, every: true })
   t.match(told, { domain: 'counting', partition: 0, state: { count: 3, woken: 1 }, hasEarlier: false, gaps: [] })
   t.match(told?.terms, [{ epoch: 1, foldVersion: 1, settings: { greeting: 'hello' } }])
   // The related row `totals/all` changes with every event, so b's is a step too.
@@ -43,7 +43,7 @@ t.test('only the newest steps are told, up to the moment asked for', async (t) =
   const time = driver.clock.now()
   await driver.advance(1000)
   await send('a')
-  const [told] = await explain(audit, { subject: 'a', at: { kind: 'time', time }, limit: 4 })
+  const [told] = await explain(audit, { subject: 'a', at: { kind: 'time', time }, limit: 4, every: true })
   t.match(told, { state: { count: 30 }, hasEarlier: true })
   t.same(
     told?.steps.map(({ after }) => after?.count),
@@ -55,12 +55,28 @@ t.test('who sent a record of an input topic is looked up there', async (t) => {
   const { driver, audit } = await auditedDriver(t)
   const headers = [['ce_source', Buffer.from('a producer')]] as const
   await driver.pipe('count-me', [{ key: null, value: Buffer.from('a'), headers }])
-  const [told] = await explain(audit, { subject: 'a', at: end, limit: 1 })
+  const [told] = await explain(audit, { subject: 'a', at: end, limit: 1, every: true })
   t.match(told?.steps, [{ producer: 'a producer' }])
 })
 
 t.test('a key that nobody knows has no steps', async (t) => {
   const { audit, send } = await auditedDriver(t)
   await send('b')
-  t.match(await explain(audit, { subject: 'a', at: end, limit: 10 }), [{ state: null }])
+  t.match(await explain(audit, { subject: 'a', at: end, limit: 10, every: true }), [{ state: null }])
+})
+
+t.test('steps that change nothing of the state in short are left out, but for the newest', async (t) => {
+  const { audit, send } = await auditedDriver(t)
+  await send('a', 'b', 'c', 'b', 'a', 'b', 'c')
+  const [told] = await explain(audit, { subject: 'a', at: end, limit: 10, every: false })
+  t.same(
+    told?.steps.map(({ before, after }) => [before?.count, after?.count]),
+    [
+      [undefined, 1],
+      [1, 2],
+      [2, 2],
+    ],
+    'the last is of a row that the state could follow from',
+  )
+  t.equal(told?.leftOut, 4)
 })

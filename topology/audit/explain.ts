@@ -5,7 +5,6 @@ import type { Gap, JournalPart } from './journal-source.js'
 import { offsetOf } from './moment.js'
 import type { Moment } from './moment.js'
 import { producerOf } from './producer.js'
-import { storeKeysOf } from './rows.js'
 import { collectSteps } from './steps.js'
 import type { Step, Term } from './steps.js'
 import { WatchedRows } from './watched-rows.js'
@@ -15,6 +14,8 @@ export interface ExplainRequest extends Pick<AuditScope, 'domains'> {
   readonly at: Moment
   /** Newest steps told. */
   readonly limit: number
+  /** Also steps that changed nothing of the state in short (but the newest, which is always told). */
+  readonly every: boolean
 }
 
 /** How a subject's state came about. JSON. */
@@ -27,6 +28,8 @@ export interface Explanation {
   readonly state: Readonly<Record<string, unknown>> | null
   /** Oldest first. */
   readonly steps: readonly Step[]
+  /** Steps left out in between, where it was looked: they changed nothing of the state in short. */
+  readonly leftOut: number
   /** There may be older steps than those told. */
   readonly hasEarlier: boolean
   readonly terms: readonly Term[]
@@ -45,53 +48,69 @@ export async function explain(audit: Audit, request: ExplainRequest): Promise<re
 
 /** Backwards, part by part: the last one always, of the others those in which the subject's rows change. */
 async function explainIn(audit: Audit, audited: AuditedJournal, request: ExplainRequest): Promise<Explanation> {
-  const { processor, journal } = audited
   const { source } = audit
-  const { subject, limit } = request
-  const to = await offsetOf(source.reader, journal, request.at)
-  const known = (await source.parts?.(journal)) ?? []
+  const { limit, every } = request
+  const to = await offsetOf(source.reader, audited.journal, request.at)
+  const known = (await source.parts?.(audited.journal)) ?? []
   const earlier = known.filter((part) => part.from < to)
   const last = earlier.pop()
-  let told = await explainPart(audit, audited, request, { from: last?.from ?? 0, to })
-  const rowKeys = storeKeysOf(processor.tables, subject)
+  const newestPart = await explainPart(audit, audited, request, { from: last?.from ?? 0, to })
+  const { storeKeys } = newestPart
+  let { explanation: told, newest } = newestPart
   while (told.steps.length < limit) {
     const part = earlier.pop()
     if (part === undefined) break
-    if (!(await part.changes(rowKeys))) continue
-    const { steps, terms, hasEarlier } = await explainPart(audit, audited, request, part)
-    told = { ...told, steps: [...steps, ...told.steps], terms: [...terms, ...told.terms], hasEarlier }
+    if (!(await part.changes(storeKeys, every || newest === undefined ? 'changed' : 'decisive'))) continue
+    const { explanation: before, newest: newestBefore } = await explainPart(audit, audited, request, part)
+    newest ??= newestBefore
+    told = {
+      ...told,
+      steps: [...before.steps, ...told.steps],
+      terms: [...before.terms, ...told.terms],
+      leftOut: told.leftOut + before.leftOut,
+      hasEarlier: before.hasEarlier,
+    }
   }
   const hasEarlier = told.hasEarlier || earlier.length > 0 || told.steps.length > limit
-  const steps = await Promise.all(told.steps.slice(-limit).map((step) => withProducer(audit, step)))
-  return { ...told, steps, terms: inForce(told.terms, steps), hasEarlier }
+  const chain = newest === undefined || newest === told.steps.at(-1) ? told.steps : [...told.steps, newest]
+  const steps = await Promise.all(chain.slice(-limit).map((step) => withProducer(audit, step)))
+  const leftOut = told.leftOut - (chain.length - told.steps.length)
+  return { ...told, steps, leftOut, terms: inForce(told.terms, steps), hasEarlier }
 }
 
 async function explainPart(
   audit: Audit,
   audited: AuditedJournal,
-  { subject, limit }: ExplainRequest,
+  { subject, limit, every }: ExplainRequest,
   { from, to }: Pick<JournalPart, 'from' | 'to'>,
-): Promise<Explanation> {
+): Promise<{
+  readonly explanation: Explanation
+  readonly newest: Step | undefined
+  readonly storeKeys: readonly string[]
+}> {
   let onFolded: (folded: Folded) => void = () => undefined
   return withFold(audit, audited, from, { onFolded: (folded) => onFolded(folded) }, async (fold) => {
     await fold.foldTo(from)
     const watched = await WatchedRows.of(fold, subject)
-    const collected = collectSteps(fold, audited.journal, watched, limit)
+    const collected = collectSteps(fold, audited.journal, watched, { limit, every })
     onFolded = collected.take
     await fold.foldTo(to)
     const { gaps, unreadable, offset, partition, processor } = fold
-    return {
+    const { steps, terms, leftOut, hasDropped, newest } = collected
+    const explanation: Explanation = {
       domain: processor.name,
       subject,
       partition,
       offset,
       state: watched.state,
-      steps: collected.steps,
-      hasEarlier: collected.hasDropped,
-      terms: collected.terms,
+      steps,
+      leftOut,
+      hasEarlier: hasDropped,
+      terms,
       gaps,
       unreadable: unreadable.map(({ message }) => message),
     }
+    return { explanation, newest, storeKeys: watched.storeKeys }
   })
 }
 

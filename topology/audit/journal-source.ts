@@ -32,8 +32,8 @@ export interface JournalPart {
   readonly from: number
   /** Exclusive. */
   readonly to: number
-  /** Whether one of these rows (store keys) changes in it. */
-  readonly changes: (rowKeys: readonly string[]) => Promise<boolean>
+  /** Whether one of these rows (store keys) changes in it, or changes so that it matters to a subject's state in short. */
+  readonly changes: (rowKeys: readonly string[], kind: 'changed' | 'decisive') => Promise<boolean>
   /** Least and greatest time of an entry in it: its own, or when it was due. */
   readonly leastTime: number
   readonly mostTime: number

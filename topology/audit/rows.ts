@@ -1,5 +1,4 @@
 import type { RowLookUp, RowReference, Table } from '../processor.js'
-import { tableRuntimes } from '../task/table-runtime.js'
 import type { JournalFold } from './journal-fold.js'
 
 /** Rows that any table of the domain has for a key, by table. JSON. */
@@ -34,11 +33,4 @@ export interface SubjectState {
 
 export function rowName(table: Table<unknown>, key: string): string {
   return `${table.name}/${key}`
-}
-
-/** Keys under which the rows of a subject are stored, in whatever table. */
-export function storeKeysOf(tables: readonly Table<unknown>[], subject: string): readonly string[] {
-  return tableRuntimes(tables)
-    .filter(({ digested }) => digested)
-    .map(({ prefix }) => prefix + subject)
 }

@@ -47,6 +47,10 @@ export interface Step extends TopicPartition {
 export interface StepCollector {
   /** Oldest first; at least the newest `limit`. */
   readonly steps: readonly Step[]
+  /** The newest of all, also when it is left out of `steps`. */
+  readonly newest: Step | undefined
+  /** Steps that changed nothing of the state in short. */
+  readonly leftOut: number
   readonly terms: readonly Term[]
   /** Older steps than these were dropped. */
   readonly hasDropped: boolean
@@ -58,7 +62,7 @@ export function collectSteps(
   fold: JournalFold,
   journal: TopicPartition,
   watched: WatchedRows,
-  limit: number,
+  { limit, every }: { readonly limit: number; readonly every: boolean },
 ): StepCollector {
   const { processor, folder, offset: since } = fold
   const { epoch, foldVersion, settings } = folder.state
@@ -66,6 +70,8 @@ export function collectSteps(
   const steps: Step[] = []
   const terms: Term[] = epoch === 0 ? [] : [{ since, epoch, foldVersion, settings, instance: null }]
   let hasDropped = false
+  let newest: Step | undefined
+  let leftOut = 0
 
   function takeOwner(instance: string, offset: number): void {
     const { epoch, foldVersion, settings } = folder.state
@@ -82,7 +88,12 @@ export function collectSteps(
     const before = watched.state
     const own = watched.take(changes).map(({ table, key, ...rows }) => ({ row: rowName(table, key), ...rows }))
     const why = { outcome, rules, changes: own, before, after: watched.state, epoch: folder.state.epoch }
-    steps.push({ ...journal, ...position, timestamp, time, ...originOf(entry), ...why })
+    newest = { ...journal, ...position, timestamp, time, ...originOf(entry), ...why }
+    if (!every && processor.subjects !== undefined && JSON.stringify(before) === JSON.stringify(newest.after)) {
+      leftOut++
+      return
+    }
+    steps.push(newest)
     if (steps.length <= 2 * limit) return
     steps.splice(0, limit)
     hasDropped = true
@@ -93,6 +104,12 @@ export function collectSteps(
     terms,
     get hasDropped() {
       return hasDropped
+    },
+    get newest() {
+      return newest
+    },
+    get leftOut() {
+      return leftOut
     },
     take,
   }

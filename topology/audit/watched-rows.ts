@@ -8,6 +8,7 @@ export class WatchedRows {
   readonly #fold: JournalFold
   readonly subject: string
   readonly #rows = new Map<string, unknown>()
+  readonly #storeKeys: string[] = []
 
   private constructor(fold: JournalFold, subject: string) {
     this.#fold = fold
@@ -17,7 +18,7 @@ export class WatchedRows {
   static async of(fold: JournalFold, subject: string): Promise<WatchedRows> {
     const watched = new WatchedRows(fold, subject)
     for (const table of fold.processor.tables) {
-      watched.#rows.set(rowName(table, subject), await fold.rows.read(fold.rows.state(table), subject))
+      watched.#watch(table, subject, await fold.rows.read(fold.rows.state(table), subject))
     }
     watched.#watchRelated()
     return watched
@@ -26,6 +27,11 @@ export class WatchedRows {
   /** The subject's state in short; null where there is none, or the domain does not tell. */
   get state(): Readonly<Record<string, unknown>> | null {
     return this.#fold.processor.subjects?.state(this.subject, this.#get) ?? null
+  }
+
+  /** Keys under which they are stored. */
+  get storeKeys(): readonly string[] {
+    return this.#storeKeys
   }
 
   isWatched(changes: readonly RowChange[]): boolean {
@@ -46,8 +52,12 @@ export class WatchedRows {
   #watchRelated(): void {
     const { rows, processor } = this.#fold
     for (const { table, key } of processor.subjects?.relatedRows(this.subject, this.#get) ?? []) {
-      const name = rowName(table, key)
-      if (!this.#rows.has(name)) this.#rows.set(name, rows.state(table).resident?.get(key))
+      if (!this.#rows.has(rowName(table, key))) this.#watch(table, key, rows.state(table).resident?.get(key))
     }
+  }
+
+  #watch(table: Table<unknown>, key: string, row: unknown): void {
+    this.#rows.set(rowName(table, key), row)
+    this.#storeKeys.push(`${this.#fold.rows.state(table).runtime.prefix}${key}`)
   }
 }
