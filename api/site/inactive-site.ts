@@ -1,3 +1,4 @@
+import { PassThrough } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { Agent, request as send } from 'undici'
 import { otherSite } from '../../processors/site/index.js'
@@ -48,11 +49,13 @@ async function forward(agent: Agent, site: SiteControl, request: FastifyRequest,
   for (const [name, value] of Object.entries(request.headers)) {
     if (value !== undefined && !hopByHop.includes(name)) headers[name] = value
   }
+  // A stream of its own: what fails on the way there must not cut off the caller, who is to be told.
+  const body = request.raw.pipe(new PassThrough().on('error', () => undefined))
   const answer = await send(new URL(request.url, site.peerUrl), {
     dispatcher: agent,
     method: request.method as 'POST',
     headers,
-    body: request.raw,
+    body,
     signal: AbortSignal.timeout(FORWARD_MS),
   }).catch((thrown: unknown) => {
     throw refusal(`the ${otherSite(site.site)} site is active, but does not answer this one`, thrown)

@@ -11,6 +11,7 @@ export const rowNames = [
   'outcomes',
   'selections',
   'replay',
+  'preload',
   'memory',
 ] as const
 

@@ -5,6 +5,7 @@ import { forward } from './rows/forward.js'
 import { memory } from './rows/memory.js'
 import { outcomes } from './rows/outcomes.js'
 import { pluginDown } from './rows/plugin-down.js'
+import { preload } from './rows/preload.js'
 import { raw } from './rows/raw.js'
 import { reads } from './rows/reads.js'
 import { registration } from './rows/registration.js'
@@ -28,6 +29,7 @@ const rows: Readonly<Record<RowName, Row>> = {
   outcomes,
   selections,
   replay: replayed,
+  preload,
   memory,
 }
 

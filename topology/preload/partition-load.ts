@@ -40,7 +40,7 @@ export interface PartitionLoadOptions {
 }
 
 /** Rows held in memory before they are written. */
-const MAX_DIRTY_ROWS = 20_000
+const MAX_DIRTY_ROWS = 10_000
 const SEGMENT_ENTRIES = 1000
 /** Name of the load that makes a base. */
 export const BASE_LOAD = 'base'

@@ -45,7 +45,7 @@ export interface PreloadProgress {
 }
 
 /** Partitions folded at the same time: while one reads, another folds. */
-const LOADS_AT_ONCE = 4
+const LOADS_AT_ONCE = 2
 /** Room for the terms that the other site has begun and this one has not seen. */
 const TERM_GAP = 1000
 /** For what a journal does not take: the switch is then tried again. */
