@@ -25,8 +25,9 @@ export interface StandbyEnvironment extends Omit<StoreEnvironment, 'onRead'> {
 /** RESTORING until it has stood at the changelog's end once; FAILED is tried again. */
 export type StandbyState = 'RESTORING' | 'RUNNING' | 'FAILED' | 'CLOSED'
 
-/** Between two looks at the changelog. */
+/** Between two looks at the changelog: the longer the less there is to see. */
 const POLL_MS = 250
+const LONGEST_POLL_MS = 1000
 /** Before a store that failed is opened anew. */
 const RETRY_MS = 5000
 const noFold: Pick<FoldState, 'time' | 'settings'> = { time: 0, settings: null }
@@ -171,13 +172,18 @@ export class Standby {
     const { log, clock, journalTopic: topic, partition } = this.#environment
     const journal: TopicPartition = { topic, partition }
     const { signal } = this.#stop
+    let pauseMs = POLL_MS
+    let former = -1
     while (!signal.aborted && this.#failure === undefined) {
       const sampledAt = clock.monotonic()
       const { end } = await log.offsets(journal)
       this.#staleness.ended(end, sampledAt)
       await this.#advance()
       this.#staleness.reached(this.offset)
-      await sleep(clock, POLL_MS, signal)
+      const isQuiet = end === former && this.offset >= end
+      pauseMs = isQuiet ? Math.min(2 * pauseMs, LONGEST_POLL_MS) : POLL_MS
+      former = end
+      await sleep(clock, pauseMs, signal)
     }
     if (isDamage(this.#failure)) throw this.#failure
   }
