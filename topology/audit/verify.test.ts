@@ -49,7 +49,17 @@ t.test('a row changed behind the back of the engine is found, with both sides an
     rowCacheBytes: 0,
   })
   const changelog = { incarnation: '', end: 0, offset: 0 }
-  const commit = { offset, incarnation: '', changelog, time: 0, epoch: 1, foldVersion: 1, foldedBy: 1, settings: null }
+  const commit = {
+    offset,
+    incarnation: '',
+    changelog,
+    time: 0,
+    epoch: 1,
+    foldVersion: 1,
+    foldedBy: 1,
+    outputs: 0,
+    settings: null,
+  }
   const row = { count: 7, woken: 0, lastOffset: 1, due: 0 }
   await store.write([
     ...commitOperations(commit, digest.serialize()),

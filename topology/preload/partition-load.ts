@@ -181,6 +181,7 @@ export class PartitionLoad {
       ...this.#folder.state,
       offset: this.#ownTo,
       foldedBy: processor.foldVersion,
+      outputs: 0,
       incarnation: (await log.topic(journal.topic))?.incarnation ?? '',
       changelog: {
         incarnation: (await log.topic(changelog.topic))?.incarnation ?? '',

@@ -1,4 +1,5 @@
 import { CHANGELOG_MARKER } from './table-runtime.js'
+import { readCommit } from './commit-record.js'
 import type { CommitRecord } from './commit-record.js'
 import type { NewRecord, TopicPartition, TransactionalWriter } from '../log/log.js'
 import type { KeyValueStore } from '../../state-stores/key-value-store.js'
@@ -40,5 +41,5 @@ export interface Marker extends CommitRecord {
 }
 
 export function parseMarker(value: Buffer): Marker {
-  return JSON.parse(value.toString()) as Marker
+  return readCommit<Marker>(value)
 }

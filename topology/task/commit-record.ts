@@ -12,6 +12,8 @@ export interface CommitRecord extends FoldState {
   readonly incarnation: string
   /** Version of the fold by whose code the newest rows were made; an owner's record in the journal may name an older one. */
   readonly foldedBy: number
+  /** Journal offset up to which outputs declared `once` are out; a repeated fold may not have come there yet. */
+  readonly outputs: number
   /** The changelog topic's incarnation, and after the last write to it its end and the journal offset that its marker told. */
   readonly changelog: { readonly incarnation: string; readonly end: number; readonly offset: number }
 }
@@ -36,7 +38,14 @@ export function parseCommit(
   digest: Buffer | undefined,
 ): { readonly commit: CommitRecord; readonly digest: StoreDigest } | undefined {
   if (commit === undefined || digest === undefined) return undefined
-  return { commit: JSON.parse(commit.toString()) as CommitRecord, digest: deserializeStoreDigest(digest) }
+  return { commit: readCommit(commit), digest: deserializeStoreDigest(digest) }
+}
+
+/** A commit as written; what earlier versions did not say is filled in. */
+export function readCommit<Written extends CommitRecord>(bytes: Buffer): Written {
+  const written = JSON.parse(bytes.toString()) as Written
+  const { foldVersion, changelog } = written
+  return { foldedBy: foldVersion, outputs: 0, ...written, changelog: { offset: -1, ...changelog } }
 }
 
 /** Journal offset that a store stands for; undefined: it has no position. */

@@ -24,7 +24,7 @@ export interface CommitterOptions {
   /** Aborted: a write that fails is not tried again. */
   readonly draining: AbortSignal
   /** What a commit that starts now stands for. */
-  position(): Pick<CommitRecord, keyof FoldState | 'offset' | 'foldedBy'>
+  position(): Pick<CommitRecord, keyof FoldState | 'offset' | 'foldedBy' | 'outputs'>
   /** No journal record is folded in part. */
   isAtRecordBoundary(): boolean
   onFailed(error: Error): void

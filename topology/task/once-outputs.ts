@@ -47,12 +47,19 @@ export class OnceOutputs {
   #waiting: Waiting[] = []
   #foldedUpTo = 0
   #isSending = false
+  #outUpTo: number
 
   constructor(options: OnceOutputsOptions) {
     this.#options = options
+    this.#outUpTo = options.position.offset
     options.signal.addEventListener('abort', () => {
       for (const stopped of this.#waiting.splice(0)) stopped.reject(ensureError(options.signal.reason))
     })
+  }
+
+  /** Outputs of journal records before this offset are out, as far as is known. */
+  get outUpTo(): number {
+    return this.#outUpTo
   }
 
   /** Resolves when it is out, at once when it was out before. It is sent when its journal record is folded whole. */
@@ -109,12 +116,13 @@ export class OnceOutputs {
       signal.throwIfAborted()
       await writer.append([...parts.values(), { ...changelog, records: [told] }])
     })
+    this.#outUpTo = Math.max(this.#outUpTo, out.offset)
   }
 }
 
 /**
  * The newest output position in the changelog from `from` on; when there is none, or it is of another journal topic, the
- * given one. What stands before a commit's known end of the changelog is not beyond that commit.
+ * given one. What stands before a commit's known end of the changelog is in that commit.
  */
 export async function findOutputPosition(
   log: Log,

@@ -14,6 +14,7 @@ import { writeChangelog } from './changelog.js'
 import { commitOperations } from './commit-record.js'
 import type { CommitRecord } from './commit-record.js'
 import type { TaskEnvironment } from './environment.js'
+import { ONCE_OUTPUTS } from './table-runtime.js'
 import { openTaskStore } from './open-store.js'
 import type { OpenedStore } from './open-store.js'
 
@@ -67,6 +68,7 @@ async function subject(wrap: (log: Log) => Log = (log) => log): Promise<Subject>
     epoch: 1,
     foldVersion: 1,
     foldedBy: 1,
+    outputs: 10,
     settings: null,
   }
   return {
@@ -302,5 +304,28 @@ t.test('rows that the store alone knows of: brought on when the changelog has th
     const { store } = await s.open()
     t.match(s.setAside, reasons)
     t.equal(await store.get(Buffer.from('\u00020000000000000010')), undefined)
+  }
+})
+
+t.test('outputs that are out beyond the commit are known, from the commit itself and from the changelog', async (t) => {
+  const out = async (s: Subject, offset: number): Promise<unknown> =>
+    s.log.append(CHANGELOG.topic, 0, [
+      {
+        key: Buffer.from(ONCE_OUTPUTS),
+        value: Buffer.from(JSON.stringify({ offset, incarnation: s.commit.incarnation })),
+      },
+    ])
+  for (const [outputs, told, expected] of [
+    [0, 0, 10],
+    [14, 0, 14],
+    [14, 12, 14],
+    [14, 17, 17],
+  ] as const) {
+    const s = await subject()
+    await out(s, 19)
+    // What stands before the commit's end of the changelog the commit knows of.
+    await writeStore(s, { ...s.commit, outputs, changelog: { ...s.commit.changelog, end: 1 } })
+    if (told > 0) await out(s, told)
+    t.match((await s.open()).outputs, { offset: expected })
   }
 })

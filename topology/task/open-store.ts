@@ -87,12 +87,12 @@ export async function openStandbyStore(
   return { store: opened.store, position: opened }
 }
 
-/** Outputs before the commit are out; in the changelog stands how many more. */
+/** Outputs before the commit are out, and those that it knew of; in the changelog stands how many more. */
 async function outputsOf(environment: StoreEnvironment, opened: FoundStore, logs: Logs): Promise<OutputPosition> {
   const { log, changelogTopic, partition } = environment
   const changelog = { topic: changelogTopic, partition }
-  const { offset, incarnation } = opened.commit
-  const committed = { offset, incarnation }
+  const { offset, outputs, incarnation } = opened.commit
+  const committed = { offset: Math.max(offset, outputs), incarnation }
   const found = await findOutputPosition(log, changelog, opened.outputsFrom, committed)
   return found.offset > logs.end ? committed : found
 }
@@ -249,6 +249,7 @@ async function openFresh(environment: StoreEnvironment, logs: Logs): Promise<Fou
     epoch: 0,
     foldVersion,
     foldedBy: foldVersion,
+    outputs: 0,
     settings: null,
   }
   return { store, commit, digest: createStoreDigest(), changelogOffset: 0, outputsFrom: 0 }

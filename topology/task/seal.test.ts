@@ -25,7 +25,7 @@ t.test('a task seals what its changelog stands for: position, time, digests', as
 t.test('there is one key for each second of the time that journals are kept', async (t) => {
   const digest = Buffer.alloc(2048)
   const key = (time: number): string | undefined => {
-    const state = { time, epoch: 1, foldVersion: 1, foldedBy: 1, settings: null }
+    const state = { time, epoch: 1, foldVersion: 1, foldedBy: 1, outputs: 0, settings: null }
     const commit = { ...state, offset: 1, incarnation: 'x', changelog: { incarnation: 'y', end: 0, offset: 0 } }
     return sealRecord(commit, digest, 60_000).key?.toString()
   }

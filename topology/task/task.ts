@@ -290,7 +290,12 @@ export class Task {
       writer,
       signal: this.#stop.signal,
       draining: this.#drain.signal,
-      position: () => ({ ...folder.state, offset: this.#offset, foldedBy: processor.foldVersion }),
+      position: () => ({
+        ...folder.state,
+        offset: this.#offset,
+        foldedBy: processor.foldVersion,
+        outputs: this.#open().onceOutputs.outUpTo,
+      }),
       isAtRecordBoundary: () => !this.#inRecord,
       onFailed: (error) => this.fail(error),
     })
