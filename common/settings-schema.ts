@@ -490,7 +490,8 @@ export const settingSpecs = {
     type: 'integer',
     default: 10_000,
     minimum: 1,
-    maximum: 1_000_000,
+    // They are one row, which is one record of the changelog.
+    maximum: 50_000,
     description:
       'Calls remembered for each address and interval, to know a repeated outcome; 16 bytes each. Those beyond it are counted unchecked.',
   },

@@ -1,3 +1,6 @@
+import { execFile } from 'node:child_process'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
 import t from 'tap'
 import { systemClock } from '../../common/clock.js'
 import { simulateSis } from '../simulate/sis/simulate-sis.js'
@@ -7,6 +10,7 @@ import { OUTCOMES, outcome, platformsOf } from './outcomes.js'
 import { spawnPulsefold } from './real-process.js'
 import { until } from './until.js'
 
+const run = promisify(execFile)
 const DETECT_MS = 400
 const RETRY_MS = 300
 const short = { detectInterval: DETECT_MS, retryInterval: RETRY_MS }
@@ -179,6 +183,19 @@ t.test('the verdict comes with the end of the interval', async (t) => {
   const lateMs = Date.parse(since) - decided
   t.comment(`FAILED ${lateMs} ms after the outcome that decided`)
   t.ok(lateMs <= 1000 + 300, `${lateMs} ms`)
+})
+
+t.test('platforms are printed as tables', async (t) => {
+  const system = await startSystem(t)
+  await platformsOf(system).create('vm', ['10.0.0.1:5060', 'a2'])
+  await platformsOf(system).create('other', [])
+  const { url } = system.pulsefold()
+  const cli = join(import.meta.dirname, '..', 'cli.js')
+  const print = async (...args: string[]): Promise<string> =>
+    (await run(process.execPath, [cli, 'platforms', ...args, '--url', url])).stdout
+  t.match(await print('vm'), /^vm; ACTIVE_STANDBY; .*\n {2}position {2}address .*\n {9}0 {2}10\.0\.0\.1:5060 {2}active/)
+  t.match(await print(), /^other; .*\n {2}no addresses\nvm; /)
+  await t.rejects(print('nobody'), /answered 404: .*there is no platform/)
 })
 
 t.test('a simulation of SIS nodes finds all moves as expected', async (t) => {
