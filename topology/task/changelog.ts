@@ -41,5 +41,5 @@ export interface Marker extends CommitRecord {
 }
 
 export function parseMarker(value: Buffer): Marker {
-  return readCommit<Marker>(value)
+  return readCommit(value) as Marker
 }

@@ -41,8 +41,14 @@ export function parseCommit(
   return { commit: readCommit(commit), digest: deserializeStoreDigest(digest) }
 }
 
-/** A commit as written; what earlier versions did not say is filled in. */
-export function readCommit<Written extends CommitRecord>(bytes: Buffer): Written {
+/** What earlier versions wrote as a commit. */
+type Written = Omit<CommitRecord, 'foldedBy' | 'outputs' | 'changelog'> &
+  Partial<Pick<CommitRecord, 'foldedBy' | 'outputs'>> & {
+    readonly changelog: Omit<CommitRecord['changelog'], 'offset'> & { readonly offset?: number }
+  }
+
+/** A commit as it was written; what earlier versions did not say is filled in. */
+export function readCommit(bytes: Buffer): CommitRecord {
   const written = JSON.parse(bytes.toString()) as Written
   const { foldVersion, changelog } = written
   return { foldedBy: foldVersion, outputs: 0, ...written, changelog: { offset: -1, ...changelog } }

@@ -329,3 +329,15 @@ t.test('outputs that are out beyond the commit are known, from the commit itself
     t.match((await s.open()).outputs, { offset: expected })
   }
 })
+
+t.test(
+  'a store that does not say who folded it, nor what is out, is one of an earlier version: gone on from',
+  async (t) => {
+    const s = await subject()
+    const { foldedBy: _foldedBy, outputs: _outputs, changelog, ...others } = s.commit
+    const { offset: _offset, ...end } = changelog
+    await writeStore(s, { ...others, changelog: end } as CommitRecord)
+    t.match(await s.open(), { commit: { offset: 10, foldedBy: 1, outputs: 0 }, outputs: { offset: 10 } })
+    t.same(s.setAside, [])
+  },
+)
