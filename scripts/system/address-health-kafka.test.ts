@@ -3,7 +3,7 @@ import { foreignClient } from '../../topology/log/kafka/foreign-client.js'
 import { realBrokers } from '../../topology/log/kafka/real-brokers.js'
 import { partitionOf } from '../../topology/partitioner.js'
 import { onKafka, temporaryFolder } from './fixtures.js'
-import { outcome, platformsOf } from './outcomes.js'
+import { begunAt, outcome, platformsOf } from './outcomes.js'
 import { spawnPulsefold } from './real-process.js'
 import type { RealProcess } from './real-process.js'
 import { until } from './until.js'
@@ -60,14 +60,14 @@ if (brokers.length > 0) {
     }
     await fail(0)
     await kill(0)
-    /** When each retry has begun, by platform: what their ids are made of. */
+    /** When each retry has begun, by platform. */
     const begun = new Map(names.map((name) => [name, [] as number[]]))
     let retries = 0
     const retryUntilActive = async (name: string): Promise<boolean> => {
       const instance = retries % 2
       const attemptId = (await at(instance).select(name))?.attemptId
       if (attemptId !== undefined) {
-        begun.get(name)?.push(parseInt(attemptId.split('-')[1] ?? '', 36))
+        begun.get(name)?.push(begunAt(attemptId))
         retries++
         // In the middle of the repair, and of a retry; a takeover may outlast it, which then counts as failed.
         if (retries === 2 || retries === 5) await kill(instance)

@@ -21,6 +21,9 @@ export interface Selected {
   readonly fallback?: { readonly address: string }
 }
 
+/** Journal time at which a retry began: what its id is made of. */
+export const begunAt = (attemptId: string): number => parseInt(attemptId.split('-')[1] ?? '', 36)
+
 let calls = 0
 
 /** A call outcome as a SIS node puts it on the topic. */
