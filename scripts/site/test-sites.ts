@@ -128,6 +128,8 @@ export class TestSite {
   readonly name: SiteName
   readonly stores = memoryProvider()
   running: RunningSite | undefined
+  /** Connections of others to it. */
+  readonly onCrash = new Set<() => void>()
   /** What its components say is wrong. */
   troubles: readonly string[] = []
   /** Set by a test: its health address as the other site sees it. */
@@ -236,6 +238,8 @@ export class TestSite {
   crash(): void {
     this.running?.end()
     this.running = undefined
+    for (const reset of this.onCrash) reset()
+    this.onCrash.clear()
   }
 
   async stop(): Promise<void> {
@@ -266,7 +270,12 @@ export class TestSite {
     }
     const over = async <Result>(call: () => Promise<Result> | Result): Promise<Result> => {
       mustBeUp()
-      const answer = await call()
+      // A process that ends in the middle of an answer resets its connections.
+      const reset = new Promise<never>((_resolve, reject) => {
+        sites.of(otherSite(this.name)).onCrash.add(() => reject(new Error('the connection was reset')))
+      })
+      reset.catch(() => undefined)
+      const answer = await Promise.race([call(), reset])
       mustBeUp()
       return answer
     }
