@@ -7,6 +7,7 @@ export const rowNames = [
   'search',
   'reads',
   'forward',
+  'kafka',
   'registration',
   'outcomes',
   'selections',
@@ -16,6 +17,6 @@ export const rowNames = [
 ] as const
 
 /** Measured on the brokers of PULSEFOLD_KAFKA_BROKERS; without any they are run only when they are named. */
-export const kafkaRows: ReadonlySet<string> = new Set(['forward'] satisfies RowName[])
+export const kafkaRows: ReadonlySet<string> = new Set(['forward', 'kafka'] satisfies RowName[])
 
 export type RowName = (typeof rowNames)[number]

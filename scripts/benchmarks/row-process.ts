@@ -2,6 +2,7 @@ import type { Figure } from './figure.js'
 import type { RowName } from './row-names.js'
 import { burst } from './rows/burst.js'
 import { forward } from './rows/forward.js'
+import { kafka } from './rows/kafka.js'
 import { memory } from './rows/memory.js'
 import { outcomes } from './rows/outcomes.js'
 import { pluginDown } from './rows/plugin-down.js'
@@ -25,6 +26,7 @@ const rows: Readonly<Record<RowName, Row>> = {
   search,
   reads,
   forward,
+  kafka,
   registration,
   outcomes,
   selections,

@@ -9,27 +9,38 @@ export interface Memory {
 }
 
 export interface ServerProcess {
-  readonly url: string
+  /** Its address, when it is ready. */
+  readonly ready: Promise<string>
   memory(): Promise<Memory>
   stop(): Promise<void>
 }
 
-/** Pulsefold in a process of its own, as `./scripts/start` runs it, on any free port. */
-export async function startServerProcess(dataDir: string, flags: readonly string[] = []): Promise<ServerProcess> {
+/** Pulsefold in a process of its own, as `./scripts/start` runs it, on any free port; a later flag wins. */
+export function spawnServer(dataDir: string, flags: readonly string[] = []): ServerProcess {
   const child = fork(
     new URL('../start.js', import.meta.url),
     [`--data-dir=${dataDir}`, '--http-port=0', '--log-level=warn', ...flags],
     { stdio: ['ignore', 'pipe', 2, 'ipc'] },
   )
-  const url = await readyAt(child.stdout ?? [])
+  const ready = readyAt(child.stdout ?? [])
+  ready.catch(() => undefined)
   return {
-    url,
+    ready,
     memory: () => memoryOf(child.pid ?? 0),
     async stop() {
       child.kill('SIGTERM')
       await once(child, 'exit')
     },
   }
+}
+
+/** The same, ready. */
+export async function startServerProcess(
+  dataDir: string,
+  flags: readonly string[] = [],
+): Promise<ServerProcess & { readonly url: string }> {
+  const server = spawnServer(dataDir, flags)
+  return { ...server, url: await server.ready }
 }
 
 async function readyAt(output: AsyncIterable<unknown> | Iterable<unknown>): Promise<string> {
