@@ -11,6 +11,7 @@ export const rowNames = [
   'registration',
   'outcomes',
   'selections',
+  'keep-alive',
   'replay',
   'preload',
   'memory',

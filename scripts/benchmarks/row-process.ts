@@ -7,6 +7,7 @@ import { memory } from './rows/memory.js'
 import { outcomes } from './rows/outcomes.js'
 import { pluginDown } from './rows/plugin-down.js'
 import { preload } from './rows/preload.js'
+import { keepAlive } from './rows/keep-alive.js'
 import { raw } from './rows/raw.js'
 import { reads } from './rows/reads.js'
 import { registration } from './rows/registration.js'
@@ -30,6 +31,7 @@ const rows: Readonly<Record<RowName, Row>> = {
   registration,
   outcomes,
   selections,
+  'keep-alive': keepAlive,
   replay: replayed,
   preload,
   memory,

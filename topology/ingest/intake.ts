@@ -60,7 +60,7 @@ export class Intake {
   async #answered(asked: ReadonlyMap<number, number>): Promise<boolean> {
     const { inputs, signal, tell, onError } = this.#options
     try {
-      const taken = await Promise.all(inputs().map((input) => this.#takenIn(input)))
+      const taken = await this.#takenIn(inputs())
       if (!signal.aborted) for (const [partition, asOf] of asked) tell(partition, { asOf, inputs: taken })
       return true
     } catch (thrown) {
@@ -70,22 +70,29 @@ export class Intake {
     }
   }
 
-  /** Resolves when the group has taken in all that the input holds now. */
-  async #takenIn(input: TopicPartition): Promise<InputsTakenIn['inputs'][number]> {
-    const { log, clock, signal, committed } = this.#options
-    const { start, end } = await log.offsets(input)
-    for (;;) {
-      const position = Math.max(start, (await committed(input)) ?? start)
-      if (position >= end || signal.aborted || (await this.#isEmpty(input, position, end))) {
-        return { topic: input.topic, partition: input.partition, offset: Math.max(position, end) }
-      }
-      await sleep(clock, POLL_MS, signal)
+  /** Resolves when the group has taken in all that the inputs hold now. */
+  async #takenIn(inputs: readonly TopicPartition[]): Promise<InputsTakenIn['inputs']> {
+    const { log, clock, signal } = this.#options
+    const taken = await Promise.all(
+      inputs.map(async (input) => ({ ...input, ...(await log.offsets(input)), isTaken: false })),
+    )
+    for (let behind = taken; behind.length > 0 && !signal.aborted;) {
+      await Promise.all(behind.map(async (input) => (input.isTaken = await this.#isTakenIn(input))))
+      behind = behind.filter(({ isTaken }) => !isTaken)
+      if (behind.length > 0) await sleep(clock, POLL_MS, signal)
     }
+    return taken.map(({ topic, partition, end }) => ({ topic, partition, offset: end }))
+  }
+
+  async #isTakenIn(input: TopicPartition & { readonly start: number; readonly end: number }): Promise<boolean> {
+    const { start, end } = input
+    const position = Math.max(start, (await this.#options.committed(input)) ?? start)
+    return position >= end || this.#isEmpty(input, position, end)
   }
 
   /** What lies between may be the marks of transactions only, which no group takes in. */
-  async #isEmpty(input: TopicPartition, position: number, end: number): Promise<boolean> {
-    const { records, next } = await this.#options.log.read(input, position, { maxRecords: 1 })
+  async #isEmpty({ topic, partition }: TopicPartition, position: number, end: number): Promise<boolean> {
+    const { records, next } = await this.#options.log.read({ topic, partition }, position, { maxRecords: 1 })
     return records.length === 0 && next >= end
   }
 }

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import { sleep } from '../../common/clock.js'
 import type { Clock } from '../../common/clock.js'
 import { cut, ensureError } from '../../common/errors.js'
@@ -36,6 +37,8 @@ export class Effects {
   /** Takes over, in this order: what a former owner may be in the middle of is given its attempt's time to end first. */
   start(inherited: readonly EffectRequest[]): void {
     this.#term = new AbortController()
+    // Each attempt under way listens to it.
+    setMaxListeners(0, this.#term.signal)
     const now = this.#options.clock.monotonic()
     for (const effect of inherited) this.#enqueue(effect, now + (this.#effectorOf(effect)?.deadlineMs ?? 0))
   }
