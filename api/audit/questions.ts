@@ -1,10 +1,11 @@
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyReply } from 'fastify'
 import type { Audit } from '../../topology/audit/audit.js'
 import { explain } from '../../topology/audit/explain.js'
 import type { Moment } from '../../topology/audit/moment.js'
 import { parsePositions, parseTime } from '../../topology/audit/moment-text.js'
 import { stateAt } from '../../topology/audit/state-at.js'
 import type { Api } from '../api.js'
+import { clientGone } from '../client-gone.js'
 import { createGate } from '../gate.js'
 import { ownErrors } from '../ops/schemas.js'
 
@@ -31,9 +32,13 @@ const answer = { 200: { description: 'As the command with --json', type: ['objec
 
 /** GET /audit/state and /audit/explain: the commands of these names, for one key. They fold the journal of its partition. */
 export function registerAuditQuestions(app: FastifyInstance, api: Api): void {
-  const { streams, applicationId, openAuditStore: openStore, stopping } = api
+  const { streams, applicationId, openAuditStore: openStore } = api
   const audit: Audit = { source: { reader: streams.log }, applicationId, processors: streams.processors, openStore }
   const gate = createGate(AUDITS_AT_ONCE)
+  const run = <Result>(reply: FastifyReply, work: (signal: AbortSignal) => Promise<Result>): Promise<Result> => {
+    const signal = clientGone(reply)
+    return gate.run(signal, () => work(signal))
+  }
   const scope = ({ key, domain }: Route['Querystring']) => ({
     subject: key,
     ...(domain !== undefined && { domains: [domain] }),
@@ -49,10 +54,10 @@ export function registerAuditQuestions(app: FastifyInstance, api: Api): void {
         response: answer,
       },
     },
-    ({ query }) => {
+    ({ query }, reply) => {
       const { subject, ...rest } = scope(query)
       const request = { question: { kind: 'subject' as const, subject }, at: momentOf(query), ...rest }
-      return gate.run(stopping, () => stateAt(audit, request))
+      return run(reply, (signal) => stateAt({ ...audit, signal }, request))
     },
   )
   app.get<Route>(
@@ -60,9 +65,9 @@ export function registerAuditQuestions(app: FastifyInstance, api: Api): void {
     {
       schema: { tags: ['audit'], summary: 'The records that led to the state of a key', querystring, response: answer },
     },
-    ({ query }) => {
+    ({ query }, reply) => {
       const request = { ...scope(query), at: momentOf(query), limit: query.limit, every: query.every }
-      return gate.run(stopping, () => explain(audit, request))
+      return run(reply, (signal) => explain({ ...audit, signal }, request))
     },
   )
 }

@@ -2,10 +2,12 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Clock } from '../../common/clock.js'
 import { cut } from '../../common/errors.js'
+import { StoreError } from '../../state-stores/errors.js'
 import type { KeyValueStore, StoreProvider } from '../../state-stores/key-value-store.js'
 import { rocksDbProvider } from '../../state-stores/rocksdb/provider.js'
 import { AuditError } from '../../topology/audit/errors.js'
 import { openEmbeddedLogAt } from '../../topology/log/embedded/embedded-log.js'
+import { LogError } from '../../topology/log/errors.js'
 import type { Log } from '../../topology/log/log.js'
 
 /** Never fires a timer: retention and compaction stay off. */
@@ -13,7 +15,7 @@ const still: Clock = { now: () => 0, monotonic: () => 0, setTimer: () => () => u
 
 /**
  * The embedded log in the data directory of a Pulsefold that is not running; the directory is locked meanwhile, as by a
- * Pulsefold, and nothing of ours is written to it. Errors: AUDIT_SOURCE_UNREADABLE; LOG_DIRECTORY_IN_USE while one runs.
+ * Pulsefold, and nothing of ours is written to it. Errors: AUDIT_SOURCE_UNREADABLE; AUDIT_SOURCE_IN_USE while one runs.
  */
 export async function openEmbeddedReader(dataDir: string): Promise<Log> {
   if (!existsSync(join(dataDir, 'log'))) {
@@ -23,13 +25,22 @@ export async function openEmbeddedReader(dataDir: string): Promise<Log> {
     clock: still,
     newIncarnation: refuse,
     onCleanError: () => undefined,
+  }).catch((thrown: unknown) => {
+    if (!(thrown instanceof LogError) || thrown.code !== 'LOG_DIRECTORY_IN_USE') throw thrown
+    throw new AuditError('AUDIT_SOURCE_IN_USE', `a Pulsefold runs on ${cut(dataDir, 300)}`, { cause: thrown })
   })
 }
 
-/** A stopped task's store, for reading; undefined where there is none. Errors: STORE_IN_USE. */
+/** A store of an instance that is not running, owner's or standby's, for reading; undefined where there is none. */
 export async function openTaskStoreReader(dataDir: string, name: string): Promise<KeyValueStore | undefined> {
   const directory = join(dataDir, 'stores')
-  return existsSync(join(directory, name)) ? readOnlyProvider(directory).open(name) : undefined
+  if (!existsSync(join(directory, name))) return undefined
+  try {
+    return await readOnlyProvider(directory).open(name)
+  } catch (thrown) {
+    if (thrown instanceof StoreError && thrown.code === 'STORE_IN_USE') return undefined
+    throw thrown
+  }
 }
 
 function readOnlyProvider(directory: string): StoreProvider {

@@ -21,8 +21,8 @@ export interface SourceFlags {
 
 export interface OpenedAudit extends Audit {
   readonly settings: Settings
-  /** It reads the data directory of the settings, which is locked for it. */
-  readonly isDirectory: boolean
+  /** What it reads is of the instance whose data directory the settings name. */
+  readonly isOfSettings: boolean
   close(): Promise<void>
 }
 
@@ -35,7 +35,7 @@ export async function openAudit(source: SourceFlags, settingsFlags: readonly str
   return {
     source: opened.source,
     settings: { ...settings, applicationId },
-    isDirectory: source.url === undefined && source.archive === undefined && settings.kafkaBrokers.length === 0,
+    isOfSettings: source.url === undefined && source.archive === undefined,
     applicationId,
     processors: declaredProcessors({ ...settings, applicationId }),
     openStore: () => scratch.openStore(),

@@ -32,7 +32,7 @@ export function registerState(program: Command): void {
     .action(async (_key: string | undefined, flags: Flags, command: Command) => {
       const { key, settingsFlags } = keyAndSettings(command)
       const at = momentOf({ ...flags, ...(flags.at !== undefined && { toTime: flags.at }) })
-      const question = questionOf(key, flags)
+      const question = questionOf(key, flags) ?? command.error('error: name a key, or --query, or --all')
       await runAudit(
         flags,
         settingsFlags,
@@ -42,11 +42,10 @@ export function registerState(program: Command): void {
     })
 }
 
-function questionOf(key: string | undefined, { query, args, all }: Flags): Question {
+function questionOf(key: string | undefined, { query, args, all }: Flags): Question | undefined {
   if (query !== undefined) return { kind: 'query', name: query, args }
   if (all === true) return { kind: 'all' }
-  if (key === undefined) throw new InvalidArgumentError('Name a key, or --query, or --all.')
-  return { kind: 'subject', subject: key }
+  return key === undefined ? undefined : { kind: 'subject', subject: key }
 }
 
 function parseJson(text: string): unknown {

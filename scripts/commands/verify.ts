@@ -25,8 +25,8 @@ export function registerVerify(program: Command): void {
           verify(audit, {
             domains: flags.domain,
             onProgress,
-            // Of a running instance, or one on Kafka elsewhere, there are only seals and changelog.
-            ...(audit.isDirectory && {
+            // Of an instance elsewhere, or one that runs, there are only seals and changelog.
+            ...(audit.isOfSettings && {
               openTaskStore: (name: string) => openTaskStoreReader(audit.settings.dataDir, name),
             }),
           }),

@@ -41,7 +41,7 @@ t.test(
     }
     t.same(await digests({ url, token: 'secret' }), live)
     await t.rejects(digests({ url }), { code: 'AUDIT_ACCESS_DENIED' })
-    await t.rejects(digests({}, ['--data-dir', dataDir]), { code: 'LOG_DIRECTORY_IN_USE' })
+    await t.rejects(digests({}, ['--data-dir', dataDir]), { code: 'AUDIT_SOURCE_IN_USE' })
     await system.stop()
     t.same(await digests({}, ['--data-dir', dataDir]), live)
     await t.rejects(digests({ url }), { code: 'AUDIT_SOURCE_UNREADABLE' })
@@ -67,10 +67,10 @@ t.test('verify of a stopped Pulsefold: its stores, changelogs and seals are what
     }
   }
   const sound = await verified()
-  t.same(
-    sound.map(({ verdict, kept }) => [verdict, ...kept.map(({ name }) => name)]),
-    [0, 1].map(() => ['equal', 'changelog', 'store']),
-  )
+  t.ok(sound.length >= 2)
+  for (const { verdict, kept } of sound) {
+    t.same([verdict, ...kept.map(({ name }) => name)], ['equal', 'changelog', 'store'])
+  }
   const stores = rocksDbProvider({ directory: join(dataDir, 'stores') })
   const store = await stores.open('trust-level-0')
   const rows: Entry[] = []

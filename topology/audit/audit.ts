@@ -13,6 +13,8 @@ export interface Audit {
   readonly source: JournalSource
   readonly applicationId: string
   readonly processors: readonly Processor[]
+  /** Ends it, with the signal's reason. */
+  readonly signal?: AbortSignal
   /** A new empty store, which the audit closes. */
   openStore(): Promise<KeyValueStore>
 }
@@ -60,14 +62,14 @@ export async function withFold<Result>(
   observers: FoldObservers,
   work: (fold: JournalFold) => Promise<Result>,
 ): Promise<Result> {
-  const { source } = audit
+  const { source, signal } = audit
   // A journal that begins later may have a snapshot there: without it there is nothing to fold.
   const { start } = await source.reader.offsets(journal)
   const snapshot = await source.snapshotBefore?.(journal, Math.max(from, start))
   const store = await audit.openStore()
   try {
     return await work(
-      await JournalFold.open({ reader: source.reader, processor, journal, store, snapshot, ...observers }),
+      await JournalFold.open({ reader: source.reader, processor, journal, store, snapshot, signal, ...observers }),
     )
   } finally {
     await store.close()

@@ -3,6 +3,7 @@ import type { ErrorTable } from '../../common/errors.js'
 
 export const auditErrors = {
   AUDIT_SOURCE_UNREADABLE: { action: 'Name a data directory, an archive, or the address of a running Pulsefold.' },
+  AUDIT_SOURCE_IN_USE: { action: 'Name the Pulsefold that runs on it by --url, or stop it.' },
   AUDIT_ACCESS_DENIED: { action: 'Send the token of the setting `auditToken`, or ask from the same machine.' },
   AUDIT_MOMENT_INVALID: {
     action: 'Give a time as 2026-01-31T12:00:00Z or in ms, or a position as topic/partition/offset.',

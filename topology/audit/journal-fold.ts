@@ -34,6 +34,8 @@ export interface JournalFoldOptions {
   readonly onFolded?: ((folded: Folded) => void) | undefined
   /** After each batch read. */
   readonly onProgress?: ((offset: number) => void) | undefined
+  /** Ends it between two batches. */
+  readonly signal?: AbortSignal | undefined
   readonly rowCacheBytes?: number
 }
 
@@ -112,6 +114,7 @@ export class JournalFold {
   async foldTo(to: number): Promise<void> {
     const { segmentEntries = SEGMENT_ENTRIES } = this.#options
     while (this.#offset < to) {
+      this.#options.signal?.throwIfAborted()
       const records = await this.#next(to)
       const { rewrite } = this.#options
       const wanted = rewrite === undefined ? records : rewritten(records, rewrite)
