@@ -5,7 +5,8 @@ import { addressAt, closePlatform, openPlatform } from './open-platform.js'
 import type { OpenPlatform } from './open-platform.js'
 import { retryDone } from './retries.js'
 import { settleAddress } from './settle.js'
-import { countCall, startOfWindow } from './windows.js'
+import { countCall, startOfWindow, windowsOf } from './windows.js'
+import type { AddressWindows } from './windows.js'
 
 /** 2000-01-01T00:00:00Z: nothing before it is a time of a call. */
 const YEAR_2000_MS = 946_684_800_000
@@ -23,8 +24,10 @@ export function callOutcomeReported(outcome: CallOutcomeReported, context: Conte
     return
   }
   context.count('outcomes', outcome.result)
-  settleAddress(platform, position, context)
-  const uncounted = take(platform, position, outcome, context)
+  // Read once: what settling does to them is only to close one that is over.
+  const windows = windowsOf(platform.name, addressAt(platform, position), context)
+  settleAddress(platform, position, context, windows)
+  const uncounted = take(platform, position, windows, outcome, context)
   if (uncounted !== undefined) {
     context.count('uncounted_outcomes', uncounted)
     context.because('the outcome counts for nothing', { reason: uncounted })
@@ -36,6 +39,7 @@ export function callOutcomeReported(outcome: CallOutcomeReported, context: Conte
 function take(
   platform: OpenPlatform,
   position: number,
+  windows: AddressWindows,
   outcome: CallOutcomeReported,
   context: Context,
 ): string | undefined {
@@ -51,7 +55,7 @@ function take(
   if (attemptId !== '') return 'attempt'
   if (result === 'ignored') return 'ignored'
   if (platform.row.detectInterval === 0) return 'undetected'
-  if (!countCall(platform, address, outcome, context)) return 'repeated'
+  if (!countCall(platform, address, windows, outcome, context)) return 'repeated'
   context.because('the outcome counts in the interval that runs', { result })
   lookAtTime(outcome, startOfWindow(address.windowsFrom, platform.row.detectInterval, context.time), context)
   return undefined

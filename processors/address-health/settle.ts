@@ -3,18 +3,24 @@ import { addressDeadline } from './deadlines.js'
 import { moveAddress } from './moves.js'
 import { addressAt, changeAddress } from './open-platform.js'
 import type { OpenPlatform } from './open-platform.js'
-import { closeDueWindow } from './windows.js'
-import type { Counts } from './windows.js'
+import { closeDueWindow, windowsOf } from './windows.js'
+import type { AddressWindows, Counts } from './windows.js'
 import type { PlatformRow } from './tables.js'
 
 /**
  * Does what has come due by the journal's time: closes and judges a window at its end, ends a retry that has no outcome. Called
  * by ticks, and first by all else that concerns the address: whichever stands first in the journal.
  */
-export function settleAddress(platform: OpenPlatform, position: number, context: Context): void {
+export function settleAddress(
+  platform: OpenPlatform,
+  position: number,
+  context: Context,
+  windows?: AddressWindows,
+): void {
   const address = addressAt(platform, position)
   if (address.state === 'ACTIVE') {
-    const counts = closeDueWindow(platform, address, context)
+    const found = windows ?? windowsOf(platform.name, address, context)
+    const counts = closeDueWindow(platform, address, found, context)
     if (counts === undefined) return
     const { detectThreshold, minCalls } = platform.row
     const hasFailed = isFailed(counts, platform.row)

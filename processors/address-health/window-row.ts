@@ -64,7 +64,8 @@ export function counted(row: WindowRow, isFailure: boolean, callHash: number, ev
   }
   writeSlot(ids.bytes, length, callHash, isFailure)
   writeSlot(ids.bytes, length + SLOT, eventHash, false)
-  const after = { ...row, calls: row.calls + 1, failed: row.failed + (isFailure ? 1 : 0) }
+  const { end, isClosed } = row
+  const after = { end, isClosed, calls: row.calls + 1, failed: row.failed + (isFailure ? 1 : 0), ids }
   if (ids.places !== undefined) {
     if (2 * (ids.placed + 2) > ids.places.length) {
       placeAll(after)

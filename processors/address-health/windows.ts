@@ -21,19 +21,35 @@ const NO_COUNTS: Counts = { calls: 0, failed: 0 }
 const CALL = 1
 const EVENT = 2
 
+/** The windows of an address by age, and the slot of the newest; without any, slot 1 counts as that, so that the first takes 0. */
+export interface AddressWindows {
+  readonly slot: Slot
+  readonly newest?: WindowRow
+  readonly older?: WindowRow
+}
+
+export function windowsOf(platform: string, address: AddressRow, rows: Rows): AddressWindows {
+  const [firstKey, secondKey] = addressKeys(platform, address).windows
+  const first = rows.get(windows, firstKey)
+  const second = rows.get(windows, secondKey)
+  if (first === undefined) return second === undefined ? { slot: 1 } : { slot: 1, newest: second }
+  if (second === undefined) return { slot: 0, newest: first }
+  return first.end > second.end ? { slot: 0, newest: first, older: second } : { slot: 1, newest: second, older: first }
+}
+
 /**
- * Counts the outcome of a call to an ACTIVE address whose due window is closed. Answers false for a repeat: its call or its event
+ * Counts the outcome of a call to an ACTIVE address whose due window was closed since its windows were read. Answers false for a repeat: its call or its event
  * was counted in this window or the one before. The first failure in a window arms the window's end: a window without
  * failures is never judged, so nothing needs to happen at its end. (address health, section 3, rows 6, 7 and 28)
  */
 export function countCall(
   platform: OpenPlatform,
   address: AddressRow,
+  { slot: newestSlot, newest, older }: AddressWindows,
   { result, callId, producer, eventId }: CallOutcomeReported,
   context: Context,
 ): boolean {
   const keys = addressKeys(platform.name, address)
-  const { slot: newestSlot, newest, older } = windowsOf(keys, context)
   const { detectInterval } = platform.row
   const isOpen = newest !== undefined && !newest.isClosed && newest.end > context.time
   const current = isOpen ? newest : emptyWindow(endOfWindow(address.windowsFrom, detectInterval, context.time))
@@ -63,10 +79,14 @@ export function countCall(
 }
 
 /** Closes the window that is at its end; answers its counts, which are then to be judged. Undefined: there is nothing to judge. */
-export function closeDueWindow(platform: OpenPlatform, address: AddressRow, context: Context): Counts | undefined {
-  const keys = addressKeys(platform.name, address)
-  const { slot, newest } = windowsOf(keys, context)
+export function closeDueWindow(
+  platform: OpenPlatform,
+  address: AddressRow,
+  { slot, newest }: AddressWindows,
+  context: Context,
+): Counts | undefined {
   if (newest === undefined || newest.isClosed || newest.end > context.time) return undefined
+  const keys = addressKeys(platform.name, address)
   const counts = countsOf(newest, keys, context)
   if (counts.failed === 0) return undefined
   close(platform, address, keys.windows[slot], newest, context)
@@ -76,7 +96,7 @@ export function closeDueWindow(platform: OpenPlatform, address: AddressRow, cont
 /** Ends the window before its time, without judging it. (address health, section 3, rows 11 and 23) */
 export function endWindow(platform: OpenPlatform, address: AddressRow, context: Context): void {
   const keys = addressKeys(platform.name, address)
-  const { slot, newest } = windowsOf(keys, context)
+  const { slot, newest } = windowsOf(platform.name, address, context)
   if (newest === undefined || newest.isClosed || newest.end <= context.time) return
   close(platform, address, keys.windows[slot], newest, context)
 }
@@ -92,7 +112,7 @@ export function forgetWindows(platform: string, address: AddressRow, context: Co
 export function currentCounts(platform: string, address: AddressRow, time: number, rows: Rows): Counts {
   if (address.state !== 'ACTIVE') return NO_COUNTS
   const keys = addressKeys(platform, address)
-  const { newest } = windowsOf(keys, rows)
+  const { newest } = windowsOf(platform, address, rows)
   if (newest === undefined || newest.isClosed || newest.end <= time) return NO_COUNTS
   return countsOf(newest, keys, rows)
 }
@@ -112,18 +132,6 @@ type Slot = 0 | 1
 const otherSlot = (slot: Slot): Slot => (slot === 0 ? 1 : 0)
 const endOfWindow = (from: number, interval: number, time: number): number =>
   startOfWindow(from, interval, time) + interval
-
-/** The two rows of an address; without any, slot 1 counts as the newest, so that the first takes 0. */
-function windowsOf(
-  { windows: [firstKey, secondKey] }: AddressKeys,
-  rows: Rows,
-): { slot: Slot; newest?: WindowRow; older?: WindowRow } {
-  const first = rows.get(windows, firstKey)
-  const second = rows.get(windows, secondKey)
-  if (first === undefined) return second === undefined ? { slot: 1 } : { slot: 1, newest: second }
-  if (second === undefined) return { slot: 0, newest: first }
-  return first.end > second.end ? { slot: 0, newest: first, older: second } : { slot: 1, newest: second, older: first }
-}
 
 function countsOf(window: WindowRow, keys: AddressKeys, rows: Rows): Counts {
   const overflow = overflowOf(window, rows.get(overflows, keys.overflow))
