@@ -1,5 +1,8 @@
 import * as zlib from 'node:zlib'
 import t from 'tap'
+import { framed } from '../../schemas/registry/registry-double.js'
+import { registrar } from '../../schemas/registry/registrar.js'
+import { deviceTrustLevelAvro } from '../../schemas/trust-level/heartbeat-schema.js'
 import { foreignClient } from '../../topology/log/kafka/foreign-client.js'
 import { realBrokers } from '../../topology/log/kafka/real-brokers.js'
 import { heartbeat, onKafka, PLUGIN, startSystem, temporaryFolder } from './fixtures.js'
@@ -81,6 +84,38 @@ if (brokers.length > 0) {
       t.equal(value?.length, 4096)
     }
   })
+
+  const { PULSEFOLD_SCHEMA_REGISTRY_URL: registryUrl = '' } = process.env
+  t.test(
+    'SC-01 SC-03 Avro with a real registry: framed values are read, others are dead letters, and the partition goes on',
+    { skip: registryUrl === '' && 'no registry: see ./scripts/services' },
+    async (t) => {
+      const values = await onKafka(t, brokers)
+      const topic = String(values.heartbeatTopic)
+      const id = await registrar(registryUrl).register({ topic, schema: deviceTrustLevelAvro })
+      const system = await startSystem(t, { ...values, schemaRegistryUrl: registryUrl })
+      await system.register(PLUGIN, ['dev-1', 'dev-2'])
+      const avro = (schemaId: number): Buffer =>
+        framed(schemaId, deviceTrustLevelAvro, { data: { trustLevel: 'NONE' } })
+      const wrong = ['{"data":{"trustLevel":"NONE"}}', Buffer.from([0x48, 1, 2, 3, 4, 5]), avro(2_000_000_000)]
+      const headers = { 'content-type': 'application/avro' }
+      await system.append([
+        ...wrong.map((value) => heartbeat('dev-2', '', { value, headers })),
+        heartbeat('dev-1', '', { value: avro(id), headers }),
+      ])
+      t.ok(await system.levelIs('dev-1', 'NONE'))
+      const letters = await until('the dead letters', async () => {
+        const found = await system.deadLetters()
+        return found.length === 3 && found
+      })
+      t.same(letters.map(({ headers }) => headers['__streams.errors.exception']).sort(), [
+        'NOT_SCHEMA_FRAMED',
+        'NOT_SCHEMA_FRAMED',
+        'UNKNOWN_SCHEMA_ID',
+      ])
+      t.equal(await system.level('dev-2'), 'COMPLETE')
+    },
+  )
 
   t.test('ME-08 connected and idle, it takes little of a processor, and warns of nothing', async (t) => {
     const running = spawnPulsefold(t, temporaryFolder(t), { values: await onKafka(t, brokers) })

@@ -6,6 +6,8 @@ import type { Settings } from '../../common/settings.js'
 import { foreignClient } from '../../topology/log/kafka/foreign-client.js'
 import type { ForeignClient } from '../../topology/log/kafka/foreign-client.js'
 import { realBrokers } from '../../topology/log/kafka/real-brokers.js'
+import type { NewRecord } from '../../topology/log/log.js'
+import { partitionOf } from '../../topology/partitioner.js'
 import { heartbeat, onKafka, PLUGIN, temporaryFolder } from './fixtures.js'
 import { spawnPulsefold } from './real-process.js'
 import type { RealProcess } from './real-process.js'
@@ -126,6 +128,17 @@ async function noticesOf(process: RealProcess, topic: string): Promise<Map<strin
   return told
 }
 
+/** Each of the `rounds` has turned each device once. */
+async function expectEachOnce(t: Test, process: RealProcess, { notices }: Instances, rounds: number): Promise<void> {
+  const told = await until('all is told', async () => {
+    const found = await noticesOf(process, notices)
+    return [...found.values()].every(({ length }) => length >= rounds) && found
+  })
+  const expected = Array.from({ length: rounds }, (_, i) => (i % 2 === 0 ? 'NONE' : 'COMPLETE')).join()
+  t.same([...told.keys()].sort(), [...ids].sort())
+  for (const [id, changes] of told) t.ok(changes.join() === expected, `${id}: each once, in order`)
+}
+
 if (brokers.length > 0) {
   t.test('two instances answer alike, whichever is asked', async (t) => {
     const two = await instances(t, 2)
@@ -137,6 +150,57 @@ if (brokers.length > 0) {
       for (const id of ids) t.ok(await process.levelIs(id, 'NONE'))
     }
     t.same((await two.client.members(two.group)).length, 2)
+  })
+
+  t.test('IV-14 null keys, and a key different from ce_id, over two instances', async (t) => {
+    const two = await instances(t, 2)
+    const [a, b] = two.all.map(({ process }) => process) as [RealProcess, RealProcess]
+    await a.register(PLUGIN, ['iv14-1', 'iv14-2'])
+    const at = (order: number): { headers: { ce_time: string } } => {
+      return { headers: { ce_time: new Date(Date.now() - 60_000 + order * 100).toISOString() } }
+    }
+    const keyless = (i: number): NewRecord =>
+      heartbeat('iv14-1', i % 2 === 0 ? 'COMPLETE' : 'NONE', { key: null, ...at(i) })
+    const send = (partition: number, record: NewRecord): Promise<void> =>
+      two.client.append({ topic: two.topic, partition }, [record])
+    for (let i = 0; i < 199; i++) await send(i % PARTITIONS, keyless(i))
+    await send(2, heartbeat('iv14-1', 'COMPLETE', { key: 'iv14-2', ...at(198.5) }))
+    await send(199 % PARTITIONS, keyless(199))
+    await until('all is taken in', () => isTakenIn(two), takeoverMs)
+    for (const process of [a, b]) {
+      t.ok(await process.levelIs('iv14-1', 'NONE'))
+      t.equal(await process.level('iv14-2'), 'COMPLETE')
+    }
+    const journal = await a.records(`${two.group}-trust-level-journal`)
+    const holding = journal.filter(({ value }) => value?.includes('iv14-1')).map(({ partition }) => partition)
+    t.same([...new Set(holding)], [partitionOf('iv14-1', PARTITIONS)], 'one partition has it')
+  })
+
+  t.test('SH-01 SIGTERM in mid-batch and during a rebalance ends with 0, and totals are exact', async (t) => {
+    const two = await instances(t, 1)
+    await (two.all[0] as Instance).process.register(PLUGIN, ids)
+    let round = 0
+    const done = new AbortController()
+    const load = (async () => {
+      while (!done.signal.aborted || round % 2 === 1) await sendRound(two, round++)
+    })()
+    for (let turn = 0; turn < 3; turn++) {
+      const { process: leaving } = two.all.at(-1) as Instance
+      const joining = two.add()
+      const before = round
+      await until('some load', () => round > before + 10)
+      leaving.kill('SIGTERM')
+      const { code, log } = await leaving.ended
+      t.equal(code, 0)
+      t.notMatch(log.join('\n'), /uncaught|unhandled/)
+      await joining
+    }
+    done.abort()
+    await load
+    const { process: last } = two.all.at(-1) as Instance
+    await until('all is taken in', () => isTakenIn(two), takeoverMs * 2)
+    await until('all are COMPLETE', () => allAre(last, 'COMPLETE'), takeoverMs)
+    await expectEachOnce(t, last, two, round)
   })
 
   const kills = Number(process.env['PULSEFOLD_TEST_KILLS'] ?? 3)
@@ -168,13 +232,7 @@ if (brokers.length > 0) {
         await until('all is taken in', () => isTakenIn(two), takeoverMs * 2)
         await until('all are COMPLETE', () => allAre(a, 'COMPLETE'), takeoverMs)
         t.comment(`${round} rounds of ${ids.length} devices`)
-        const told = await until('all is told', async () => {
-          const found = await noticesOf(a, two.notices)
-          return [...found.values()].every(({ length }) => length >= round) && found
-        })
-        const expected = Array.from({ length: round }, (_, i) => (i % 2 === 0 ? 'NONE' : 'COMPLETE')).join()
-        t.same([...told.keys()].sort(), [...ids].sort())
-        for (const [id, changes] of told) t.ok(changes.join() === expected, `${id}: each once, in order`)
+        await expectEachOnce(t, a, two, round)
         for (const process of [a, b]) {
           t.same(await process.searchLevel('NONE'), [])
           t.equal((await process.search()).length, ids.length)
