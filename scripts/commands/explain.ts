@@ -20,7 +20,7 @@ export function registerExplain(program: Command): void {
   auditCommand(program, 'explain <key>', 'the records that led to the state of a key, with the rules that fired')
     .option('--at <time>', 'up to what the log had stamped by then (default: now)', parseTime)
     .option('--position <positions>', 'up to the positions that an answer carried', parsePositions)
-    .option('--limit <steps>', 'newest steps to tell', parseOffset, 6)
+    .option('--limit <steps>', 'newest steps to tell', parseOffset, 4)
     .option('--every', 'also steps that changed nothing of the state', false)
     .action(async (_key: string, flags: Flags, command: Command) => {
       const { key = '', settingsFlags } = keyAndSettings(command)
