@@ -56,6 +56,7 @@ export async function onKafka(t: Test, brokers: readonly string[]): Promise<Part
     trustLevelNoticeTopic: `${applicationId}-notices`,
     callOutcomeTopic: `${applicationId}-outcomes`,
     alarmTopic: `${applicationId}-alarms`,
+    e2tMessagesTopic: `${applicationId}-e2t-messages`,
   }
   const { admin } = await foreignClient(t, brokers)
   const cleanUp = async (): Promise<void> => {
