@@ -46,6 +46,7 @@ import type {
 } from './streams.js'
 import type { TaskEnvironment } from './task/environment.js'
 import type { Standby, StandbyEnvironment } from './task/standby.js'
+import { RowCache } from './task/row-cache.js'
 import type { Task } from './task/task.js'
 import { TaskSet } from './task-set.js'
 import { inputTopics, outputTopics, ownTopics } from './topics.js'
@@ -112,6 +113,7 @@ export class Application implements Streams, LocalStreams {
   readonly #claims: Claims
   #describe = (): Buffer => Buffer.alloc(0)
   readonly #backlog = new Backlog()
+  readonly #rowCache: RowCache
   #member: GroupMember | undefined
   #hasJoined = false
   #hasCaughtUp = false
@@ -124,7 +126,8 @@ export class Application implements Streams, LocalStreams {
     this.#writes = new LogWrites()
     const log = this.#writes.watched(options.log)
     this.#options = { ...options, log }
-    const { applicationId, processors, clock, partitions, instance, observer } = options
+    const { applicationId, processors, clock, partitions, instance, observer, stateCacheBytes } = options
+    this.#rowCache = new RowCache((stateCacheBytes * 3) / 4)
     this.#placement = clusterPlacement({
       standbyReplicas: options.standbyReplicas ?? 1,
       isJournal: (topic) => this.#journals.has(topic),
@@ -550,11 +553,11 @@ export class Application implements Streams, LocalStreams {
       clock,
       stores,
       codec,
+      rowCache: this.#rowCache,
       settings: {
         commitIntervalMs: this.#options.commitIntervalMs,
         changelogIntervalMs: this.#options.changelogIntervalMs,
         journalRetentionMs: this.#options.journalRetentionMs,
-        rowCacheBytes: Math.floor((stateCacheBytes * 3) / 4 / tasks),
         blockCacheBytes: Math.floor(stateCacheBytes / 4 / tasks),
       },
       journalWriter: (target) => this.#writer(domain, target),

@@ -151,6 +151,7 @@ export function handleEntry(plugin: string, entry: IndexEntry): HandleEntry {
 
 export const cmHandles: Table<CmHandleRow> = {
   name: 'cm-handles',
+  cached: false,
   codec: avroRowCodec<CmHandleRow>(
     schema('CmHandle', [
       ...dmiPluginNameFields,
@@ -265,6 +266,7 @@ export const pluginUse: Table<PluginUseRow> = {
 
 export const alternateIds: Table<AlternateIdRow> = {
   name: 'alternate-ids',
+  cached: false,
   codec: avroRowCodec<AlternateIdRow>(
     schema('AlternateId', [
       ...fields('string', 'cmHandle'),
@@ -277,6 +279,7 @@ export const alternateIds: Table<AlternateIdRow> = {
 
 export const deniedClaims: Table<DeniedClaimRow> = {
   name: 'denied-claims',
+  cached: false,
   codec: avroRowCodec<DeniedClaimRow>(schema('DeniedClaim', fields('long', 'deniedAt'))),
 }
 

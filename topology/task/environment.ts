@@ -6,6 +6,7 @@ import type { JournalWriter } from '../journal/journal-writer.js'
 import type { Log, NewRecord, TopicPartition } from '../log/log.js'
 import type { InputRecord, Processor } from '../processor.js'
 import type { RestoreProgress } from './restore.js'
+import type { RowCache } from './row-cache.js'
 import type { TaskState } from './task-state.js'
 
 /** Points of a task's work, in order; a test may stop the task at any of them. */
@@ -23,8 +24,6 @@ export interface TaskSettings {
   readonly changelogIntervalMs: number
   /** How long the journal is kept: so long its seals are. */
   readonly journalRetentionMs: number
-  /** Bytes of decoded rows kept in memory, a task. */
-  readonly rowCacheBytes: number
   /** Bytes of RocksDB block cache, a task. */
   readonly blockCacheBytes: number
 }
@@ -58,6 +57,8 @@ export interface TaskEnvironment {
   readonly stores: StoreProvider
   readonly codec: BlockCodec
   readonly settings: TaskSettings
+  /** Shared by all tasks of the instance. */
+  readonly rowCache: RowCache
   /** Writer of a partition of the own journal. */
   readonly journalWriter: (partition: number) => JournalWriter
   /** Appends to an output topic, in order; resolves when acknowledged. */

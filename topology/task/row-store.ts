@@ -1,10 +1,11 @@
-import { LRUCache } from 'lru-cache'
 import { EngineError } from '../errors.js'
 import { cut } from '../../common/errors.js'
 import type { RowCodec } from '../../schemas/avro.js'
 import type { Table } from '../processor.js'
 import type { KeyValueStore } from '../../state-stores/key-value-store.js'
 import { checkedEntries } from './checked-entries.js'
+import { RowCache } from './row-cache.js'
+import type { RowCachePart } from './row-cache.js'
 import { tableRuntimes } from './table-runtime.js'
 import type { TableRuntime } from './table-runtime.js'
 
@@ -48,8 +49,6 @@ interface Undo {
 }
 
 const ABSENT: StoredRow = { row: undefined, bytes: undefined }
-/** Rough memory of a cached row besides its key and bytes. */
-const ROW_OVERHEAD_BYTES = 150
 
 /**
  * A task's rows between store and fold. Reads during a fold are synchronous (what may be read is loaded before); writes stay
@@ -58,8 +57,7 @@ const ROW_OVERHEAD_BYTES = 150
 export class RowStore {
   readonly tables: readonly TableState[]
   readonly #byTable = new Map<Table<unknown>, TableState>()
-  /** Encoded rows as one-byte texts: a small Buffer would keep its whole slab of memory alive. Empty: the store has none. */
-  readonly #cache: LRUCache<string, string>
+  readonly #cache: RowCachePart
   #store: KeyValueStore
   /** Read from the store for the segment at hand. */
   readonly #fetched: { readonly state: TableState; readonly key: string; readonly bytes: Buffer | undefined }[] = []
@@ -67,7 +65,8 @@ export class RowStore {
   #segmentOpen = false
   #commits = 0
 
-  constructor(store: KeyValueStore, tables: readonly Table<unknown>[], cacheBytes: number) {
+  /** `cache`: shared with others, or the bytes of one of its own. */
+  constructor(store: KeyValueStore, tables: readonly Table<unknown>[], cache: RowCache | number) {
     this.#store = store
     this.tables = tableRuntimes(tables).map((runtime) => ({
       runtime,
@@ -77,10 +76,7 @@ export class RowStore {
       resident: runtime.table.resident === true ? new Map() : undefined,
     }))
     for (const state of this.tables) this.#byTable.set(state.runtime.table, state)
-    this.#cache = new LRUCache({
-      maxSize: Math.max(1, cacheBytes),
-      sizeCalculation: (bytes, key) => ROW_OVERHEAD_BYTES + key.length + bytes.length,
-    })
+    this.#cache = (typeof cache === 'number' ? new RowCache(cache) : cache).part()
   }
 
   get store(): KeyValueStore {
@@ -270,17 +266,15 @@ export class RowStore {
     return state.current.get(key) ?? state.committing?.get(key) ?? this.#cached(state, key)
   }
 
-  /** The engine's own rows are hardly read twice, so the cache holds none of them. */
-  #remember(runtime: TableRuntime, key: string, bytes: Buffer | undefined): void {
-    if (runtime.digested) this.#cache.set(runtime.prefix + key, bytes?.toString('latin1') ?? '')
+  #remember({ prefix, cached }: TableRuntime, key: string, bytes: Buffer | undefined): void {
+    if (cached) this.#cache.set(prefix + key, bytes)
   }
 
   #cached(state: TableState, key: string): StoredRow | undefined {
-    const text = this.#cache.get(state.runtime.prefix + key)
-    if (text === undefined) return undefined
-    if (text === '') return ABSENT
-    const bytes = Buffer.from(text, 'latin1')
-    return { row: state.runtime.table.codec.decode(bytes), bytes }
+    const { prefix, cached, table } = state.runtime
+    const found = cached ? this.#cache.get(prefix + key) : undefined
+    if (found?.bytes === undefined) return found && ABSENT
+    return { row: table.codec.decode(found.bytes), bytes: found.bytes }
   }
 
   /** What a first change replaces; tables without digest and indexes may be written blind. */

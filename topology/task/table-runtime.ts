@@ -19,6 +19,8 @@ export interface TableRuntime<Row = unknown> {
   readonly prefix: string
   readonly indexes: readonly IndexRuntime[]
   readonly digested: boolean
+  /** The engine's own rows are hardly read twice. */
+  readonly cached: boolean
   /** Rows hold what a processor made, which may not fit the codec. */
   readonly foreign: boolean
 }
@@ -74,6 +76,7 @@ export function tableRuntimes(tables: readonly Table<unknown>[]): readonly Table
     table,
     prefix: String.fromCharCode(TABLES + position),
     digested: !table.name.startsWith('$'),
+    cached: !table.name.startsWith('$') && table.cached !== false,
     foreign: table !== sources && table !== deadlines,
     indexes: Object.keys(table.indexes ?? {}).map((name) => ({ name, prefix: String.fromCharCode(nextIndex++) })),
   }))
