@@ -35,9 +35,8 @@ export function registerInactiveSite(app: FastifyInstance, site: SiteControl): v
     const { role, record } = site
     if (role.consumes) return
     void reply.header('x-pulsefold-active-site', record.active)
-    // It has taken over, or is about to: nobody else can answer.
-    if (role.takesEvents) return
-    if (role.takesTraffic) throw refusal('this site is being loaded')
+    // It has taken over, or is about to: nobody else can answer, and what it cannot yet its streams refuse.
+    if (role.takesTraffic) return
     const isRead = request.method === 'GET' || request.method === 'HEAD'
     if (isRead || hasHopped(request)) throw refusal(`the ${record.active} site is active, not this one`)
     await forward(agent, site, request, reply)

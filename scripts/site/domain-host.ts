@@ -1,6 +1,9 @@
 import type { Application } from '../../topology/application.js'
 import { LogError } from '../../topology/log/errors.js'
+import { partitionOf } from '../../topology/partitioner.js'
 import type { Streams } from '../../topology/streams.js'
+import { queryLoaded } from './loading-streams.js'
+import type { LoadedCopy } from './loading-streams.js'
 
 /** An application, and how the HTTP layer asks it. */
 export interface Domains {
@@ -65,9 +68,24 @@ export class DomainHost {
   }
 }
 
-/** The domains as the HTTP layer sees them, whichever application runs them now. Events are taken only while `takesEvents`. */
-export function hostStreams(host: DomainHost, takesEvents: () => boolean, readiness: Streams['readiness']): Streams {
+export interface HostStreamsOptions {
+  readonly host: DomainHost
+  readonly partitions: number
+  /** Events are taken only then. */
+  readonly takesEvents: () => boolean
+  /** The partition as far as it is loaded, where that is what answers now. */
+  readonly loaded: (domain: string, partition: number) => LoadedCopy | undefined
+  readonly readiness: Streams['readiness']
+}
+
+/** The domains as the HTTP layer sees them, whichever application runs them now, or loads them. */
+export function hostStreams({ host, partitions, takesEvents, loaded, readiness }: HostStreamsOptions): Streams {
   const now = (): Streams => host.streams
+  const queryPartition: Streams['queryPartition'] = (domain, query, partition, args, demand) => {
+    const copy = loaded(domain, partition)
+    if (copy !== undefined) return queryLoaded(copy, query, args, demand)
+    return now().queryPartition(domain, query, partition, args, demand)
+  }
   return {
     get processors() {
       return now().processors
@@ -76,9 +94,16 @@ export function hostStreams(host: DomainHost, takesEvents: () => boolean, readin
       return now().log
     },
     journal: (domain) => now().journal(domain),
-    query: (...asked) => now().query(...asked),
-    queryPartition: (...asked) => now().queryPartition(...asked),
-    queryAll: (...asked) => now().queryAll(...asked),
+    query(domain, query, key, args, demand) {
+      if (loaded(domain, 0) === undefined) return now().query(domain, query, key, args, demand)
+      return queryPartition(domain, query, partitionOf(key, partitions), args, demand)
+    },
+    queryPartition,
+    queryAll(domain, query, args, demand) {
+      if (loaded(domain, 0) === undefined) return now().queryAll(domain, query, args, demand)
+      const all = Array.from({ length: partitions }, (_, partition) => partition)
+      return Promise.all(all.map((partition) => queryPartition(domain, query, partition, args, demand)))
+    },
     async ingest(domain, events) {
       if (!takesEvents()) throw new LogError('LOG_UNAVAILABLE', 'this site is not the active one')
       return host.ingest(domain, events)

@@ -386,3 +386,48 @@ t.test('a switch begins with the base, which follows a window behind', async (t)
   t.ok(eventsLoaded > 60 * 20 && eventsLoaded < all * 0.7, `${eventsLoaded} of ${all}`)
   t.same(sites.errors, [])
 })
+
+t.test(
+  'while it loads, a site that takes over from a dead one answers from what it has, saying how old that is',
+  async (t) => {
+    const sites = await twoSites(t)
+    await sites.while(sites.primary.count('a'))
+    await sites.advance(2000)
+    sites.primary.crash()
+    const { site } = sites.secondary
+    let letGo = (): void => undefined
+    const held = new Promise<void>((resolve) => (letGo = resolve))
+    let writes = 0
+    // Those that clear the stores and begin the loads, of both partitions; then it hangs.
+    sites.secondary.onWrite = (store) => (store.startsWith('counting-') && ++writes > 4 ? held : undefined)
+    await sites.until('PRELOAD', () => site.record.phase === 'PRELOAD' && writes > 4, 60_000)
+    await sites.advance(500)
+    t.ok(sites.secondary.takesTraffic && !sites.secondary.consumes)
+    const answer = await sites.while(sites.secondary.ask('a'))
+    await t.rejects(sites.secondary.count('a'), { code: 'LOG_UNAVAILABLE' }, 'events are not taken yet')
+    letGo()
+    t.match(answer, { ok: true, result: 1, role: 'standby' })
+    t.ok(answer.ok && answer.stalenessMs > 20_000)
+    await sites.until('steady', () => sites.secondary.consumes && site.record.phase === 'STEADY')
+    await sites.advance(500)
+    t.match(await sites.secondary.ask('a'), { ok: true, result: 1, role: 'active' })
+  },
+)
+
+t.test(
+  'FO-09 a component that is down turns the health address after three checks, and back after three',
+  async (t) => {
+    const sites = await twoSites(t, { settings: { automaticSwitch: false } })
+    sites.primary.troubles = ['the log does not answer']
+    await sites.advance(9000)
+    t.ok(sites.primary.takesTraffic, 'not before')
+    await sites.advance(10_000)
+    t.notOk(sites.primary.takesTraffic)
+    t.ok(sites.primary.consumes, 'nothing restarts')
+    sites.primary.troubles = []
+    await sites.advance(9000)
+    t.notOk(sites.primary.takesTraffic)
+    await sites.advance(10_000)
+    t.ok(sites.primary.takesTraffic)
+  },
+)

@@ -41,6 +41,7 @@ import { DomainHost, hostStreams } from './domain-host.js'
 import type { Domains } from './domain-host.js'
 import { newestDigests } from './digests.js'
 import { runDrill } from './drill.js'
+import type { LoadedCopy } from './loading-streams.js'
 import type { Peer } from './peer.js'
 import { PeerWatch } from './peer-watch.js'
 import { SwitchRun } from './switch-run.js'
@@ -138,11 +139,13 @@ export class Site implements SiteControl {
       mayRun: () => this.#isSettled && !this.role.consumes && !this.#host.isRunning && this.#run === undefined,
       onError: (error) => onError('base', error),
     })
-    this.streams = hostStreams(
-      this.#host,
-      () => this.role.takesEvents,
-      () => this.readiness(),
-    )
+    this.streams = hostStreams({
+      host: this.#host,
+      partitions,
+      takesEvents: () => this.role.takesEvents,
+      loaded: (domain, partition) => this.#loaded(domain, partition),
+      readiness: () => this.readiness(),
+    })
   }
 
   get site(): SiteName {
@@ -256,6 +259,17 @@ export class Site implements SiteControl {
     // So that the other site refuses the opposite from now on.
     if (outcome === 'started') void this.#hearPeer().catch(() => undefined)
     return this.#answer(act, outcome === 'done' ? 'done' : 'running')
+  }
+
+  /** With a dead old site nobody else can answer: what is loaded so far does. */
+  #loaded(domain: string, partition: number): LoadedCopy | undefined {
+    const { takesTraffic, consumes } = this.role
+    const loads = takesTraffic && !consumes && !this.#host.isRunning ? this.#run?.preload?.loads : undefined
+    const load = loads?.find((one) => one.processor.name === domain && one.partition === partition)
+    if (load === undefined) return undefined
+    const { clock, applicationId } = this.#options
+    const stalenessMs = Math.max(0, clock.now() - load.foldState.time)
+    return { load, topic: names.journal(applicationId, domain), stalenessMs }
   }
 
   #isSwitchingTo(site: SiteName): boolean {

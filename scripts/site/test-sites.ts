@@ -12,6 +12,7 @@ import { openEmbeddedLogAt } from '../../topology/log/embedded/embedded-log.js'
 import type { EmbeddedLog } from '../../topology/log/embedded/embedded-log.js'
 import { silentObserver } from '../../topology/observer.js'
 import type { Query } from '../../topology/processor.js'
+import type { QueryResult } from '../../topology/streams.js'
 import { ComponentHealth } from './component-health.js'
 import type { Peer } from './peer.js'
 import { Site } from './site.js'
@@ -136,8 +137,8 @@ export class TestSite {
   healthAnswer: (() => boolean) | undefined
   /** Set by a test: told of each change of the register. */
   onRecord: ((record: SiteRecord) => void) | undefined
-  /** Set by a test: throws where a write to a store shall fail. */
-  onWrite: ((store: string) => void) | undefined
+  /** Set by a test: before each write to a store; throws where that shall fail, and holds it up until it resolves. */
+  onWrite: ((store: string) => void | Promise<void>) | undefined
   readonly #sites: TestSites
   readonly #options: TestSitesOptions
   readonly #skewMs: number
@@ -255,9 +256,12 @@ export class TestSite {
     await this.site.streams.ingest('counting', [{ key, event, original: null }])
   }
 
+  ask(key: string): Promise<QueryResult<number>> {
+    return this.site.streams.query('counting', countingProcessor.queries[0] as Query<string, number>, key, key)
+  }
+
   async countOf(key: string): Promise<number | undefined> {
-    const query = countingProcessor.queries[0] as Query<string, number>
-    const result = await this.site.streams.query('counting', query, key, key)
+    const result = await this.ask(key)
     return result.ok ? result.result : undefined
   }
 
@@ -315,7 +319,7 @@ export class TestSite {
             opened.add(name)
             const store = await stores.open(name, options)
             const write: KeyValueStore['write'] = async (...written) => {
-              this.onWrite?.(name)
+              await this.onWrite?.(name)
               return store.write(...written)
             }
             return Object.create(store, { write: { value: write } }) as KeyValueStore

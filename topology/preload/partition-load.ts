@@ -66,6 +66,8 @@ export class PartitionLoad {
   readonly #ownTo: number
   #entries: number
   #journal = ''
+  /** What the processor keeps for queries. */
+  readonly memory: unknown
   #isDone: boolean
 
   private constructor(
@@ -76,6 +78,7 @@ export class PartitionLoad {
   ) {
     const { processor, partition, sources } = options
     this.#options = options
+    this.memory = processor.memory?.()
     this.#store = store
     this.#rows = new RowStore(store, processor.tables, options.rowCacheBytes)
     this.#digest = digest ?? createStoreDigest()
@@ -115,9 +118,16 @@ export class PartitionLoad {
   get rows(): RowStore {
     return this.#rows
   }
+  /** The last record of the own journal that is, or will be, part of it. */
+  get ownOffset(): number {
+    return Math.max(0, this.#ownTo - 1)
+  }
   /** What the folds remember besides rows. */
   get foldState(): FoldState {
     return this.#folder.state
+  }
+  get journalTime(): number {
+    return this.#folder.state.time
   }
   get digest(): StoreDigest {
     return this.#digest
