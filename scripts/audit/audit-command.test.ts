@@ -1,0 +1,35 @@
+import { spawnSync } from 'node:child_process'
+import { join } from 'node:path'
+import t from 'tap'
+import { goldenDirectory } from '../golden/golden-journals.js'
+import { projectDirectory } from '../project-directory.js'
+
+function pulsefold(...args: readonly string[]): {
+  readonly status: number | null
+  readonly stdout: string
+  readonly stderr: string
+} {
+  const main = join(projectDirectory, 'dist/scripts/cli.js')
+  return spawnSync(process.execPath, [main, ...args], { encoding: 'utf8', env: { PATH: process.env.PATH } })
+}
+
+const archive = ['--archive', goldenDirectory('trust-level')]
+const cases: readonly { readonly args: readonly string[]; readonly status: number; readonly says: RegExp }[] = [
+  { args: ['replay', '--data-dir', '/nowhere'], status: 69, says: /there is no log in "\/nowhere"/ },
+  { args: ['explain', 'x', '--at', 'yesterday'], status: 64, says: /"yesterday" is no time/ },
+  { args: ['state', ...archive], status: 64, says: /name a key, or --query, or --all/ },
+  {
+    args: ['explain', 'dev-1', ...archive],
+    status: 0,
+    says: /because the effective level changes: .*\n +trustLevel COMPLETE → NONE/,
+  },
+  { args: ['verify', ...archive], status: 0, says: /^trust-level\/0 {2}EQUAL {2}\d+ seals compared/m },
+  { args: ['archive', 'check', goldenDirectory('trust-level')], status: 0, says: /^sound: \d+ segments/ },
+]
+for (const { args, status, says } of cases) {
+  t.test(`pulsefold ${args.slice(0, 2).join(' ')} ends with ${status}`, async (t) => {
+    const run = pulsefold(...args)
+    t.equal(run.status, status, run.stderr)
+    t.match(run.stdout + run.stderr, says)
+  })
+}
