@@ -6,6 +6,7 @@ import type { NewRecord } from '../../topology/log/log.js'
 import type { Heartbeat } from './heartbeats.js'
 
 export const DOMAIN = 'trust-level'
+const LOOK_MS = 5
 export const NOTICES_TOPIC = 'ncmp-inventory-events'
 
 /** Reads one handle as an interactive query does. */
@@ -60,7 +61,7 @@ export async function countNotices(application: Application, partitions: number)
   return (await ends(application, NOTICES_TOPIC, partitions)).reduce((sum, end) => sum + end, 0)
 }
 
-/** Asks every ms until the answer is yes; bounded by the row's own limit. */
+/** Asks until the answer is yes; bounded by the row's own limit. Between two looks it leaves the service time to work. */
 export async function until(isSo: () => Promise<boolean>): Promise<void> {
-  while (!(await isSo())) await pause(1)
+  while (!(await isSo())) await pause(LOOK_MS)
 }

@@ -24,8 +24,9 @@ const COMMON: Headers = [
 
 /** A heartbeat as a DMI plugin sends it over Kafka: binary CloudEvent, keyed by the handle. */
 export function heartbeatRecord({ cmHandle, trustLevel }: Heartbeat, timeMs: number): NewRecord {
-  const headers: Headers = [...COMMON, ['ce_id', text(cmHandle)], ['ce_time', text(new Date(timeMs).toISOString())]]
-  return { key: text(cmHandle), value: VALUES[trustLevel], headers }
+  const id = text(cmHandle)
+  const headers: Headers = [...COMMON, ['ce_id', id], ['ce_time', text(new Date(timeMs).toISOString())]]
+  return { key: id, value: VALUES[trustLevel], headers }
 }
 
 /** Heartbeats as records by partition, in order. */
