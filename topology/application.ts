@@ -475,8 +475,8 @@ export class Application implements Streams, LocalStreams {
       assigned.map(async (partition) => {
         const domain = this.#journals.get(partition.topic)
         if (domain !== undefined) {
-          await domain.standbys.release(partition.partition)
-          return { ...partition, offset: await domain.tasks.open(partition.partition) }
+          const held = await domain.standbys.release(partition.partition)
+          return { ...partition, offset: await domain.tasks.open(partition.partition, held) }
         }
         return { ...partition, offset: await this.#sources.assigned(partition) }
       }),

@@ -3,6 +3,7 @@ import type { Clock } from '../common/clock.js'
 import { ensureError, PulsefoldError } from '../common/errors.js'
 import type { Log, RecordBatch } from './log/log.js'
 import type { TaskEnvironment } from './task/environment.js'
+import type { HeldJournal } from './task/staleness.js'
 import { isDamage, Task } from './task/task.js'
 
 export interface TaskSetOptions {
@@ -47,15 +48,18 @@ export class TaskSet {
   }
 
   /**
-   * Opens the partition's task, unless that was done before; answers the journal offset to go on from. Rejects only with what
+   * Opens the partition's task, unless that was done before, on what is known of its store; answers the journal offset to go on from. Rejects only with what
    * is worth another try. A task that fails for good stays, says why, and is given nothing to fold.
    */
-  async open(partition: number): Promise<number> {
+  async open(partition: number, held?: HeldJournal): Promise<number> {
     for (let openings = 1; ; openings++) {
       const known = this.#tasks.get(partition)
       if (known?.isRunning === true) return known.offset
       await known?.close()
-      const task = new Task(this.#options.environment(partition, (error) => this.#failed(partition, error)))
+      const task = new Task(
+        this.#options.environment(partition, (error) => this.#failed(partition, error)),
+        held,
+      )
       this.#tasks.set(partition, task)
       try {
         return await task.open()

@@ -1,5 +1,6 @@
 import { Standby } from '../task/standby.js'
 import type { StandbyEnvironment } from '../task/standby.js'
+import type { HeldJournal } from '../task/staleness.js'
 
 /** The standbys of one domain at this instance. */
 export class StandbySet {
@@ -7,6 +8,9 @@ export class StandbySet {
   readonly #standbys = new Map<number, Standby>()
   /** Those that are being closed: their stores are still open. */
   readonly #closing = new Map<number, Promise<void>>()
+
+  /** What was known of the stores when they were let go. */
+  readonly #held = new Map<number, HeldJournal>()
 
   constructor(environment: (partition: number) => StandbyEnvironment) {
     this.#environment = environment
@@ -33,11 +37,12 @@ export class StandbySet {
     }
   }
 
-  /** Resolves when the store of the partition is closed, so that its task can open it. */
-  async release(partition: number): Promise<void> {
+  /** Resolves when the store of the partition is closed, so that its task can open it, with what is known of it. */
+  async release(partition: number): Promise<HeldJournal | undefined> {
     const standby = this.#standbys.get(partition)
     if (standby !== undefined) {
       this.#standbys.delete(partition)
+      if (standby.held !== undefined) this.#held.set(partition, standby.held)
       const former = this.#closing.get(partition)
       const closing = Promise.all([former, standby.close()]).then(() => {
         if (this.#closing.get(partition) === closing) this.#closing.delete(partition)
@@ -45,6 +50,7 @@ export class StandbySet {
       this.#closing.set(partition, closing)
     }
     await this.#closing.get(partition)
+    return this.#held.get(partition)
   }
 
   async close(): Promise<void> {

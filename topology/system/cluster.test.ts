@@ -132,6 +132,34 @@ t.test(
   },
 )
 
+t.test('the task that takes a standby over answers as one at once, as old as that was', async (t) => {
+  const cluster = await opened(t, { partitions: 1 })
+  const a = await cluster.start('a')
+  const b = await cluster.start('b')
+  await pipeAll(cluster)
+  await cluster.advance(2000)
+  await pipeAll(cluster)
+  let isHeld = false
+  cluster.wrapStore = (_instance, _name, store) => ({
+    ...store,
+    getMany: async (wanted) => {
+      if (isHeld && wanted.length > 5) await sleep(cluster.clock, 400)
+      return store.getMany(wanted)
+    },
+  })
+  await cluster.advance(100)
+  await a.kill()
+  await cluster.advance(100)
+  isHeld = true
+  await pipeAll(cluster)
+  const [task] = b.application.tasks
+  t.ok(task!.isRunning)
+  const answer = await b.application.queryLocal('counting', count, 0, 'key-0', {}, 'standby')
+  t.match(answer, { ok: true, role: 'standby' })
+  isHeld = false
+  await check(t, cluster, [b])
+})
+
 t.test('rows that a killed owner alone had written, and the next one never: its store is rebuilt', async (t) => {
   const cluster = await opened(t, { partitions: 1 })
   const a = await cluster.start('a')

@@ -5,6 +5,12 @@ interface Sample {
   readonly at: number
 }
 
+/** A store up to this journal offset holds all that the journal held at this monotonic time. */
+export interface HeldJournal {
+  readonly offset: number
+  readonly at: number
+}
+
 /** Ends remembered while none is reached: what comes beyond waits for these. */
 const MAX_SAMPLES = 64
 
@@ -19,6 +25,11 @@ export class Staleness {
 
   constructor(clock: Clock) {
     this.#clock = clock
+  }
+
+  /** Monotonic time at which the copy was last known to hold all of the journal; undefined: never. */
+  get knownAt(): number | undefined {
+    return this.#knownAt
   }
 
   /** Infinite in effect until an end was reached. */

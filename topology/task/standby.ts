@@ -14,6 +14,7 @@ import { RestoreMeter } from './restore-meter.js'
 import type { RestoreStatus } from './restore-meter.js'
 import { RowStore } from './row-store.js'
 import { Staleness } from './staleness.js'
+import type { HeldJournal } from './staleness.js'
 import { isDamage } from './task.js'
 
 /** What a standby needs around it. */
@@ -22,7 +23,7 @@ export interface StandbyEnvironment extends Omit<StoreEnvironment, 'onRead'> {
   onStandbyState(state: StandbyState, reason: string): void
 }
 
-/** RESTORING until it has stood at the changelog's end once; FAILED is tried again. */
+/** RESTORING until it has held once what the journal held when it was looked at; FAILED is tried again. */
 export type StandbyState = 'RESTORING' | 'RUNNING' | 'FAILED' | 'CLOSED'
 
 /** Between two looks at the changelog: the longer the less there is to see. */
@@ -92,6 +93,11 @@ export class Standby {
   }
   get digest(): StoreDigest {
     return this.#open().follower.digest
+  }
+  /** For the task that takes the store over: since when it holds all up to an offset; undefined: not known. */
+  get held(): HeldJournal | undefined {
+    const at = this.#staleness.knownAt
+    return at === undefined ? undefined : { offset: this.offset, at }
   }
   get rows(): RowStore {
     return this.#open().rows
@@ -179,7 +185,10 @@ export class Standby {
       const { end } = await log.offsets(journal)
       this.#staleness.ended(end, sampledAt)
       await this.#advance()
-      this.#staleness.reached(this.offset)
+      if (this.#open().follower.commit !== undefined) this.#staleness.reached(this.offset)
+      if (this.#state === 'RESTORING' && this.#staleness.knownAt !== undefined && !this.#isStopping()) {
+        this.#become('RUNNING', `at journal offset ${this.offset}`)
+      }
       const isQuiet = end === former && this.offset >= end
       pauseMs = isQuiet ? Math.min(2 * pauseMs, LONGEST_POLL_MS) : POLL_MS
       former = end
@@ -195,9 +204,6 @@ export class Standby {
       const { next, end } = await follower.advance()
       this.#lagRecords = Math.max(0, end - next)
       isAtEnd = next >= end
-      if (isAtEnd && this.#state === 'RESTORING' && follower.commit !== undefined) {
-        this.#become('RUNNING', `at journal offset ${this.offset}`)
-      }
     }
   }
 

@@ -24,6 +24,7 @@ import type { RestoreStatus } from './restore-meter.js'
 import { openTaskStore } from './open-store.js'
 import type { OpenedStore } from './open-store.js'
 import { RowStore } from './row-store.js'
+import type { HeldJournal } from './staleness.js'
 import { foldSegment, segmentsOf } from './segment.js'
 import type { FoldItem } from './segment.js'
 import { engineTables } from './table-runtime.js'
@@ -72,12 +73,15 @@ export class Task {
   /** Monotonic time at which the last stamp was folded. */
   #stampSeenAt = 0
   readonly #memory: unknown
+  readonly #held: HeldJournal | undefined
   readonly #meter: RestoreMeter
   /** Journal offsets from where to where it is to be folded before the task announces itself. */
   #catchUp = { from: 0, to: 0 }
 
-  constructor(environment: TaskEnvironment) {
+  /** `held` is known of the store that it finds, from a standby. */
+  constructor(environment: TaskEnvironment, held?: HeldJournal) {
     this.#environment = environment
+    this.#held = held
     this.#memory = environment.processor.memory?.()
     this.#meter = new RestoreMeter(environment.clock)
   }
@@ -328,6 +332,7 @@ export class Task {
     })
     const { end } = await environment.log.offsets({ topic: environment.journalTopic, partition })
     this.#catchUp = { from: offset, to: end }
+    if (this.#held !== undefined && offset >= this.#held.offset) this.#atEndSince = this.#held.at
     this.#meter.reached('journal', 0, end - offset)
     const ownership = new Ownership(
       {
