@@ -176,6 +176,24 @@ export const metricSpecs = {
     help: 'Time from the arrival of a request to the end of its answer.',
     buckets: shortSeconds,
   },
+  pulsefold_site_active: {
+    type: 'gauge',
+    unit: 'active',
+    labels: ['site', 'phase'],
+    help: 'Of two sites, on each: 1 when it is the active one; with the phase of the register.',
+  },
+  pulsefold_site_epoch: {
+    type: 'gauge',
+    unit: 'epoch',
+    labels: ['site'],
+    help: 'Epoch of the site register; the same on both sites while they hear each other.',
+  },
+  pulsefold_mirror_lag_seconds: {
+    type: 'gauge',
+    unit: 'seconds',
+    labels: ['site'],
+    help: "Time since the copy of the other site's journals was last known to be complete.",
+  },
   pulsefold_stores_set_aside_total: {
     type: 'counter',
     unit: 'aside',

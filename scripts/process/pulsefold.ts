@@ -22,6 +22,7 @@ import { decodeRecord } from './decode-record.js'
 import { engineObserver } from './engine-observer.js'
 import type { Service } from './lifecycle.js'
 import { observeRequests } from './observe-requests.js'
+import { observeSite } from './observe-site.js'
 import { observeTasks } from './observe-tasks.js'
 import { openLog } from './open-log.js'
 import { openSingle, openSite } from './open-site.js'
@@ -115,6 +116,7 @@ export async function startPulsefold(
     const running = hasPeerSite ? openSite(parts) : openSingle(parts)
     closing.push(() => running.stop())
     observeTasks(metrics, () => running.application)
+    if (running.site !== undefined) observeSite(metrics, running.site)
     const server = await createServer({
       host: settings.httpHost,
       port: settings.httpPort,

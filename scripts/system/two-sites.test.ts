@@ -4,6 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
 import type { Test } from 'tap'
 import type { Settings } from '../../common/settings.js'
+import { percentile } from '../benchmarks/figure.js'
 import { PLUGIN, temporaryFolder } from './fixtures.js'
 import type { Level } from './http-client.js'
 import { spawnPulsefold } from './real-process.js'
@@ -223,6 +224,7 @@ t.test('FO-01 a failover and a failback under 1,000 events a second: one run eac
     t.equal(await sites.said(act, target), `${act}ed`, 'and at the target')
     await until('the old site is at 500', () => sites.healthIs(old, 500))
     await health.stop()
+    t.comment(`health addresses answered within ${percentile(health.answersMs, 0.99).toFixed(1)} ms, 99 % of them`)
     t.notOk(
       health.seen.some(([primary, secondary]) => primary === 500 && secondary === 500),
       'never both at 500',
