@@ -76,7 +76,10 @@ async function finished(t: Test, { run, driver }: Subject): Promise<void> {
   await driver.stop()
 }
 
-const failingReads = (): Partial<KeyValueStore> => ({ getMany: () => Promise.reject(damage) })
+const failingReads = (): Partial<KeyValueStore> => ({
+  get: () => Promise.reject(damage),
+  getMany: () => Promise.reject(damage),
+})
 const count = countingProcessor.queries[0]!
 
 t.test('a fold that cannot read its rows: the store is set aside and rebuilt, and nothing is lost', async (t) => {
