@@ -22,6 +22,8 @@ function subject() {
   const application = {
     tasks: [task(0)],
     standbys: [standby(1, 1500), standby(2, Number.MAX_SAFE_INTEGER)],
+    held: [{ topic: 'd', partition: 5, incarnation: '', position: 3, stopped: '' }],
+    sources: () => application.held,
     journal: () => ({ topic: 'j', partitions: 3 }),
     log: { offsets: () => Promise.resolve({ start: 0, end: 10 }) },
     restoring: [{ domain: 'd', partition: 0, remainingMs: 2500 }],
@@ -32,17 +34,18 @@ function subject() {
   const series = async (): Promise<string[]> =>
     (await metrics.text())
       .split('\n')
-      .filter((line) => line.includes('domain="d"'))
+      .filter((line) => line.includes('="d"'))
       .sort()
   return { application, series }
 }
 
-t.test('tasks and standbys with their lags, and what a restore still takes', async (t) => {
+t.test('inputs, tasks and standbys with their lags, and what a restore still takes', async (t) => {
   const { series } = subject()
   t.same(await series(), [
     'pulsefold_changelog_lag_records{domain="d",partition="0"} 2',
     'pulsefold_domain_state{domain="d",partition="0",gauge="height"} 42',
     'pulsefold_effects_owed{domain="d",partition="0",kind="check"} 3',
+    'pulsefold_input_lag_records{topic="d",partition="5"} 7',
     'pulsefold_restore_remaining_seconds{domain="d",partition="0"} 2.5',
     'pulsefold_standby_lag_records{domain="d",partition="1"} 7',
     'pulsefold_standby_lag_records{domain="d",partition="2"} 7',
@@ -55,7 +58,7 @@ t.test('tasks and standbys with their lags, and what a restore still takes', asy
 t.test('what has moved away or is over is told no more; a log that does not answer leaves the lag out', async (t) => {
   const { application, series } = subject()
   await series()
-  Object.assign(application, { tasks: [task(1)], standbys: [], restoring: [] })
+  Object.assign(application, { tasks: [task(1)], standbys: [], held: [], restoring: [] })
   application.log.offsets = () => Promise.reject(new Error('no broker'))
   t.same(await series(), [
     'pulsefold_changelog_lag_records{domain="d",partition="1"} 2',

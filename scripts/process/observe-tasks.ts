@@ -1,42 +1,36 @@
 import type { LabelsOf, Metrics } from '../../common/metrics.js'
 import type { Application } from '../../topology/application.js'
+import type { SourceView } from '../../topology/ingest/sources/sources.js'
 import { queryReader } from '../../topology/task/query-reader.js'
 import type { Standby } from '../../topology/task/standby.js'
 import type { Task } from '../../topology/task/task.js'
 
-type TaskGauge =
-  | 'pulsefold_task_lag_records'
-  | 'pulsefold_changelog_lag_records'
-  | 'pulsefold_store_open_iterators'
-  | 'pulsefold_restore_remaining_seconds'
-  | 'pulsefold_standby_lag_records'
-  | 'pulsefold_standby_staleness_seconds'
-type TaskLabels = LabelsOf<TaskGauge>
+type Gauge = Parameters<Metrics['gauge']>[0]
 
 /**
- * Brings the gauges of tasks and standbys up to date whenever the metrics are read; those of a task that has moved away, or
- * is restored, are there no more.
+ * Brings the gauges of inputs, tasks and standbys up to date whenever the metrics are read; those of a partition that has moved
+ * away, or is restored, are there no more.
  */
 export function observeTasks(
   metrics: Metrics,
-  running: () => Pick<Application, 'tasks' | 'standbys' | 'journal' | 'log' | 'readiness'>,
+  running: () => Pick<Application, 'tasks' | 'standbys' | 'sources' | 'journal' | 'log' | 'readiness'>,
 ): void {
   let before = new Map<string, () => void>()
   metrics.beforeText(async () => {
     const application = running()
     const now = new Map<string, () => void>()
-    const set = (name: TaskGauge, labels: TaskLabels, value: number): void => {
+    const set = <Name extends Gauge>(name: Name, labels: LabelsOf<Name>, value: number): void => {
       metrics.gauge(name, labels).set(value)
-      now.set(`${name} ${labels.domain}/${labels.partition}`, () => metrics.forget(name, labels))
+      now.set(`${name} ${Object.values(labels).join(' ')}`, () => metrics.forget(name, labels))
+    }
+    const ofInput = async ({ topic, partition, position }: SourceView): Promise<void> => {
+      const { end } = await application.log.offsets({ topic, partition })
+      set('pulsefold_input_lag_records', { topic, partition }, Math.max(0, end - position))
     }
     const ofDomain = (task: Task): void => {
       const { name: domain, gauges = {} } = task.processor
       for (const [gauge, read] of Object.entries(gauges)) {
-        const labels = { domain, partition: task.partition, gauge }
-        metrics.gauge('pulsefold_domain_state', labels).set(read(queryReader(task)))
-        now.set(`pulsefold_domain_state ${domain}/${task.partition} ${gauge}`, () =>
-          metrics.forget('pulsefold_domain_state', labels),
-        )
+        set('pulsefold_domain_state', { domain, partition: task.partition, gauge }, read(queryReader(task)))
       }
     }
     const ofTask = async (task: Task): Promise<void> => {
@@ -45,9 +39,7 @@ export function observeTasks(
       set('pulsefold_changelog_lag_records', labels, task.changelogLag)
       set('pulsefold_store_open_iterators', labels, task.openIterators)
       for (const { kind } of task.processor.effectors) {
-        metrics.gauge('pulsefold_effects_owed', { ...labels, kind }).set(task.owedEffects(kind))
-        const name = 'pulsefold_effects_owed'
-        now.set(`${name} ${labels.domain}/${labels.partition} ${kind}`, () => metrics.forget(name, { ...labels, kind }))
+        set('pulsefold_effects_owed', { ...labels, kind }, task.owedEffects(kind))
       }
       if (task.isRunning) ofDomain(task)
       const { end } = await application.log.offsets({ topic, partition: task.partition })
@@ -63,7 +55,7 @@ export function observeTasks(
     }
     application.standbys.forEach(ofStandby)
     // A log that cannot tell its end leaves the lag out.
-    await Promise.allSettled(application.tasks.map(ofTask))
+    await Promise.allSettled([...application.tasks.map(ofTask), ...application.sources().map(ofInput)])
     for (const [name, forget] of before) if (!now.has(name)) forget()
     before = now
   })
