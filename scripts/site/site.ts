@@ -1,5 +1,4 @@
 import { sleep } from '../../common/clock.js'
-import type { Clock } from '../../common/clock.js'
 import { ensureError, PulsefoldError } from '../../common/errors.js'
 import type {
   ActRequest,
@@ -23,70 +22,30 @@ import {
 } from '../../processors/site/index.js'
 import type { Role, SiteAnswer, SiteEvent, SiteName, SiteRecord } from '../../processors/site/index.js'
 import type { ReportedMove } from '../../processors/site/moves.js'
-import type { StoreProvider } from '../../state-stores/key-value-store.js'
 import type { Application } from '../../topology/application.js'
-import type { Log } from '../../topology/log/log.js'
 import { names } from '../../topology/names.js'
 import { mirrorIn } from '../../topology/preload/journal-source.js'
 import { Mirror } from '../../topology/preload/mirror.js'
 import type { HistoryPart, HistoryWanted } from '../../topology/preload/mirror.js'
 import type { PreloadOptions } from '../../topology/preload/preload.js'
 import { serveHistory } from '../../topology/preload/serve-history.js'
-import type { Processor } from '../../topology/processor.js'
 import type { Readiness, Streams } from '../../topology/streams.js'
 import { ownTopics } from '../../topology/topics.js'
+import { automaticSwitch } from './automatic-switch.js'
 import { BaseKeeper, baseStoreName } from './base-keeper.js'
-import type { ComponentHealth } from './component-health.js'
 import { DomainHost, hostStreams } from './domain-host.js'
-import type { Domains } from './domain-host.js'
 import { newestDigests } from './digests.js'
 import { runDrill } from './drill.js'
+import { journalEnds } from './journal-ends.js'
 import type { LoadedCopy } from './loading-streams.js'
-import type { Peer } from './peer.js'
 import { PeerWatch } from './peer-watch.js'
+import type { SiteOptions } from './site-options.js'
 import { SwitchRun } from './switch-run.js'
-
-export interface SiteSettings {
-  readonly manualWindowMs: number
-  readonly automaticWindowMs: number
-  readonly checkIntervalMs: number
-  readonly failureThreshold: number
-  readonly automaticSwitch: boolean
-  readonly failbackHoldOffMs: number
-  readonly preloadTimeoutMs: number
-  readonly rowCacheBytes: number
-  readonly journalRetentionMs: number
-}
-
-export interface SiteOptions {
-  readonly site: SiteName
-  readonly applicationId: string
-  readonly partitions: number
-  readonly processors: readonly Processor[]
-  readonly log: Log
-  readonly stores: StoreProvider
-  readonly clock: Clock
-  /** The application of the register, on one partition; started and stopped here. */
-  readonly register: Application
-  readonly newDomains: () => Domains
-  readonly peer: Peer
-  readonly token: string
-  readonly settings: SiteSettings
-  readonly health: ComponentHealth
-  /** Ids of commands, never the same twice. */
-  readonly newId: () => string
-  /** 0 to 1. */
-  readonly random: () => number
-  readonly onRecord: (record: SiteRecord, before: SiteRecord) => void
-  readonly onError: (where: string, error: Error) => void
-}
 
 const TICK_MS = 1000
 const MIRROR_PAUSE_MS = 50
 const MIRROR_RETRY_MS = 1000
 const COMMAND_MS = 10_000
-/** A failed automatic switch is begun again after this time. */
-const AGAIN_MS = 60_000
 const READY_POLL_MS = 10
 const NO_PROGRESS: SiteProgress = { loadedTo: 0, eventsPerSecond: 0, etaMs: null, events: 0 }
 
@@ -365,23 +324,18 @@ export class Site implements SiteControl {
     )
   }
 
-  /** Whether to switch unasked. (two sites, decisions 13, 16, 17 and 33) */
   async #decide(): Promise<void> {
-    const { settings, clock, health } = this.#options
-    const { phase, active, target, kind, oldAlive, since } = this.#record
-    if (!settings.automaticSwitch || !this.#isSettled || !health.isHealthy) return
-    const isOurs = target === this.site
-    if (this.#watch.hasFailed) {
-      const mayTakeOver = phase === 'STEADY' && active !== this.site
-      const oldSiteDied = phase === 'PRELOAD' && isOurs && oldAlive
-      const mayTryAgain = phase === 'FAILED' && isOurs && clock.now() - since >= AGAIN_MS
-      if (mayTakeOver || oldSiteDied || mayTryAgain) await this.#switchHere(false)
-      return
-    }
-    if (this.site !== 'primary' || active !== 'secondary' || phase !== 'STEADY' || kind !== 'automatic') return
-    const isHeard = this.#peerView !== undefined && clock.monotonic() - this.#peerView.at < settings.checkIntervalMs
-    if (health.goodForMs < settings.failbackHoldOffMs || clock.now() - since < settings.failbackHoldOffMs) return
-    if (isHeard && this.#peerView?.consumes === true) await this.#switchHere(true)
+    const { site, settings, clock, health } = this.#options
+    if (!settings.automaticSwitch || !this.#isSettled) return
+    const view = this.#peerView
+    const wanted = automaticSwitch(site, this.#record, settings, {
+      nowMs: clock.now(),
+      isHealthy: health.isHealthy,
+      goodForMs: health.goodForMs,
+      peerHasFailed: this.#watch.hasFailed,
+      peerConsumes: view?.consumes === true && clock.monotonic() - view.at < settings.checkIntervalMs,
+    })
+    if (wanted !== undefined) await this.#switchHere(wanted === 'return')
   }
 
   async #switchHere(oldAlive: boolean): Promise<void> {
@@ -486,17 +440,9 @@ export class Site implements SiteControl {
   }
 
   async #view(): Promise<SiteView> {
-    const { log, processors, applicationId, partitions, health } = this.#options
+    const { health } = this.#options
     const consumes = this.#host.isRunning
-    const ends: { topic: string; partition: number; end: number }[] = []
-    if (!consumes) {
-      for (const { name } of processors) {
-        const topic = names.journal(applicationId, name)
-        for (let partition = 0; partition < partitions; partition++) {
-          ends.push({ topic, partition, end: (await log.offsets({ topic, partition })).end })
-        }
-      }
-    }
+    const ends = consumes ? [] : await journalEnds(this.#options)
     return { record: this.#record, healthy: health.isHealthy, consumes, ends, progress: this.#progress }
   }
 

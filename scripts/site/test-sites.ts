@@ -16,7 +16,7 @@ import type { QueryResult } from '../../topology/streams.js'
 import { ComponentHealth } from './component-health.js'
 import type { Peer } from './peer.js'
 import { Site } from './site.js'
-import type { SiteSettings } from './site.js'
+import type { SiteSettings } from './site-options.js'
 
 export const PARTITIONS = 2
 const TURNS = 12

@@ -1,0 +1,39 @@
+import type { SiteName, SiteRecord } from '../../processors/site/index.js'
+import type { SiteSettings } from './site-options.js'
+
+/** What a site sees when it considers a switch to itself. */
+export interface Outlook {
+  readonly nowMs: number
+  /** Its own components. */
+  readonly isHealthy: boolean
+  readonly goodForMs: number
+  /** The other site has failed its checks. */
+  readonly peerHasFailed: boolean
+  /** The other site was heard of late, and works. */
+  readonly peerConsumes: boolean
+}
+
+/** A failed automatic switch is begun again after this time. */
+const AGAIN_MS = 60_000
+
+/**
+ * Whether a site makes itself active unasked: it takes over from one that has failed, also in the middle of a switch by request,
+ * or returns from what was taken over automatically. (two sites, decisions 13, 16, 17 and 33)
+ */
+export function automaticSwitch(
+  site: SiteName,
+  { phase, active, target, kind, oldAlive, since }: SiteRecord,
+  { failbackHoldOffMs }: Pick<SiteSettings, 'failbackHoldOffMs'>,
+  { nowMs, isHealthy, goodForMs, peerHasFailed, peerConsumes }: Outlook,
+): 'takeOver' | 'return' | undefined {
+  if (!isHealthy) return undefined
+  if (peerHasFailed) {
+    const mayTakeOver = phase === 'STEADY' && active !== site
+    const oldSiteDied = phase === 'PRELOAD' && target === site && oldAlive
+    const mayTryAgain = phase === 'FAILED' && target === site && nowMs - since >= AGAIN_MS
+    return mayTakeOver || oldSiteDied || mayTryAgain ? 'takeOver' : undefined
+  }
+  if (site !== 'primary' || active !== 'secondary' || phase !== 'STEADY' || kind !== 'automatic') return undefined
+  const hasHeldOff = goodForMs >= failbackHoldOffMs && nowMs - since >= failbackHoldOffMs
+  return hasHeldOff && peerConsumes ? 'return' : undefined
+}

@@ -1,0 +1,44 @@
+import type { Clock } from '../../common/clock.js'
+import type { SiteName, SiteRecord } from '../../processors/site/index.js'
+import type { StoreProvider } from '../../state-stores/key-value-store.js'
+import type { Application } from '../../topology/application.js'
+import type { Log } from '../../topology/log/log.js'
+import type { Processor } from '../../topology/processor.js'
+import type { ComponentHealth } from './component-health.js'
+import type { Domains } from './domain-host.js'
+import type { Peer } from './peer.js'
+
+export interface SiteSettings {
+  readonly manualWindowMs: number
+  readonly automaticWindowMs: number
+  readonly checkIntervalMs: number
+  readonly failureThreshold: number
+  readonly automaticSwitch: boolean
+  readonly failbackHoldOffMs: number
+  readonly preloadTimeoutMs: number
+  readonly rowCacheBytes: number
+  readonly journalRetentionMs: number
+}
+
+export interface SiteOptions {
+  readonly site: SiteName
+  readonly applicationId: string
+  readonly partitions: number
+  readonly processors: readonly Processor[]
+  readonly log: Log
+  readonly stores: StoreProvider
+  readonly clock: Clock
+  /** The application of the register, on one partition; started and stopped here. */
+  readonly register: Application
+  readonly newDomains: () => Domains
+  readonly peer: Peer
+  readonly token: string
+  readonly settings: SiteSettings
+  readonly health: ComponentHealth
+  /** Ids of commands, never the same twice. */
+  readonly newId: () => string
+  /** 0 to 1. */
+  readonly random: () => number
+  readonly onRecord: (record: SiteRecord, before: SiteRecord) => void
+  readonly onError: (where: string, error: Error) => void
+}
