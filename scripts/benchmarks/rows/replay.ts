@@ -34,7 +34,7 @@ export async function replayed(directory: string): Promise<readonly Figure[]> {
   const expected = new Map<number, string>()
   const positions: Position[] = []
   const { topic } = application.journal(DOMAIN)
-  for (const task of application.tasks) {
+  for (const task of application.tasks.filter(({ processor }) => processor.name === DOMAIN)) {
     await task.commit({ changelog: false })
     expected.set(task.partition, task.digest.rows.toHex())
     positions.push({ topic, partition: task.partition, offset: task.committedOffset - 1 })
