@@ -198,6 +198,8 @@ export type RowLookUp = <Row>(table: Table<Row>, key: string) => Row | undefined
 
 /** How audits look at what a domain keeps: a subject is whatever its rows are keyed by (a device, an address). */
 export interface Subjects {
+  /** Key of the journal that the subject stands under; default: the subject itself. */
+  journalKey?(subject: string): string
   /** Rows besides those keyed by the subject itself that its state follows from: of resident tables only. */
   relatedRows(subject: string, get: RowLookUp): readonly RowReference[]
   /** The subject's state in short: JSON, flat; null where there is none. */

@@ -24,6 +24,7 @@ import { routingManagerCalled } from './routing-manager-results.js'
 import { messageForgotten, readsOfMessage } from './seen-messages.js'
 import type { KeepAliveSettings } from './settings.js'
 import { e2SetupRequested, ranConnectionLost, readsOfSetup } from './setup.js'
+import { subjects } from './subjects.js'
 import { seenMessages, SEPARATOR, tables } from './tables.js'
 import { messagesTakenIn, requestSent, tickDue } from './ticks.js'
 
@@ -57,6 +58,7 @@ export function keepAlive(options: KeepAliveOptions): Processor<KeepAliveEvent, 
     evolve,
     readsOfDeadline,
     onDeadline,
+    subjects,
   }
 }
 

@@ -38,8 +38,8 @@ export async function journalsOf(audit: Audit, scope: AuditScope = {}): Promise<
     if (scope.domains !== undefined && !scope.domains.includes(processor.name)) continue
     const topic = names.journal(audit.applicationId, processor.name)
     const partitions = (await audit.source.reader.topic(topic))?.partitions ?? 0
-    const wanted =
-      scope.keys === undefined ? undefined : new Set(scope.keys.map((key) => partitionOf(key, partitions || 1)))
+    const journalKey = (key: string): string => processor.subjects?.journalKey?.(key) ?? key
+    const wanted = scope.keys && new Set(scope.keys.map((key) => partitionOf(journalKey(key), partitions || 1)))
     for (let partition = 0; partition < partitions; partition++) {
       if (wanted === undefined || wanted.has(partition)) found.push({ processor, journal: { topic, partition } })
     }
