@@ -22,7 +22,13 @@ t.test('audits ask about a RIC, and about its E2T instances and RANs, which stan
     t.equal(subjects.journalKey?.(subject), subject.split('/')[0])
   }
   t.equal(subjects.relatedRows(RIC, get).filter(({ table, key }) => get(table, key) !== undefined).length, 2)
-  t.equal(subjects.relatedRows(`${RIC}/${RAN}`, get).filter(({ table, key }) => get(table, key) !== undefined).length, 1)
-  t.notOk(subjects.relatedRows(RIC, get).some(({ table }) => table === rics), 'its own row is known anyway')
+  t.equal(
+    subjects.relatedRows(`${RIC}/${RAN}`, get).filter(({ table, key }) => get(table, key) !== undefined).length,
+    1,
+  )
+  t.notOk(
+    subjects.relatedRows(RIC, get).some(({ table }) => table === rics),
+    'its own row is known anyway',
+  )
   t.strictSame(subjects.relatedRows('other', get), [])
 })

@@ -22,7 +22,7 @@ export const subjects: Subjects = {
       const row = get(rics, ric)
       if (row === undefined) return null
       const instances = row.addresses.map((address) => [address, get(e2tInstances, keyOf(ric, address))?.state ?? null])
-      return { enableRic: row.enableRic, ...Object.fromEntries(instances) }
+      return { enableRic: row.enableRic, ...(Object.fromEntries(instances) as Record<string, string | null>) }
     }
     const key = keyOf(ric, name)
     const ran = get(rans, key)
