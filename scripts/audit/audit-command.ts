@@ -32,7 +32,7 @@ export async function runAudit<Result>(
   work: (audit: OpenedAudit, onProgress: OnProgress) => Promise<Result>,
   textOf: (result: Result) => readonly string[],
 ): Promise<Result> {
-  const audit = await openAudit(flags, settingsFlags)
+  const audit = await openAudit(flags, settingsFlags, process.env)
   let progress: Progress | undefined
   try {
     const result = await work(audit, (done, total) => {

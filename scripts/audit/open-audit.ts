@@ -27,8 +27,12 @@ export interface OpenedAudit extends Audit {
 }
 
 /** Opens what the flags name, for reading; stores to fold into are in a temporary directory, which goes with `close`. */
-export async function openAudit(source: SourceFlags, settingsFlags: readonly string[]): Promise<OpenedAudit> {
-  const { settings } = loadSettings({ flags: settingsFlags, environment: process.env, projectDirectory })
+export async function openAudit(
+  source: SourceFlags,
+  settingsFlags: readonly string[],
+  environment: Readonly<Record<string, string | undefined>>,
+): Promise<OpenedAudit> {
+  const { settings } = loadSettings({ flags: settingsFlags, environment, projectDirectory })
   const opened = await openSource({ token: settings.auditToken, ...source }, settings)
   const { applicationId } = opened
   const scratch = scratchStores()

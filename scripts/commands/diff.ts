@@ -38,7 +38,10 @@ export function registerDiff(program: Command): void {
                   ...(withUrl !== undefined && { url: withUrl }),
                   ...(flags.token !== undefined && { token: flags.token }),
                 },
-                withDataDir === undefined ? settingsFlags : [...settingsFlags, '--data-dir', withDataDir],
+                withDataDir === undefined
+                  ? settingsFlags
+                  : [...settingsFlags, '--kafka-brokers', '', '--data-dir', withDataDir],
+                process.env,
               )
             : audit
           try {

@@ -31,7 +31,7 @@ t.test(
       until.positions.push({ topic, partition: task.partition, offset: task.committedOffset - 1 })
     }
     const digests = async (source: SourceFlags, flags: readonly string[] = []): Promise<unknown> => {
-      const audit = await openAudit(source, flags)
+      const audit = await openAudit(source, flags, {})
       try {
         const replayed = await replayJournals(audit, { until })
         return Object.fromEntries(replayed.map((one) => [`${one.domain}/${one.partition}`, one.digest]))
@@ -59,7 +59,7 @@ t.test('verify of a stopped Pulsefold: its stores, changelogs and seals are what
   await system.levelIs('dev-1', 'NONE')
   await system.stop()
   const verified = async (): Promise<readonly Verification[]> => {
-    const audit = await openAudit({}, ['--data-dir', dataDir])
+    const audit = await openAudit({}, ['--data-dir', dataDir], {})
     try {
       return await verify(audit, { openTaskStore: (name) => openTaskStoreReader(dataDir, name) })
     } finally {
