@@ -1,3 +1,4 @@
+import { setFlagsFromString } from 'node:v8'
 import { settingsWith } from '../../../common/settings.js'
 import type { Audit } from '../../../topology/audit/audit.js'
 import { replayJournals } from '../../../topology/audit/replay-journals.js'
@@ -44,6 +45,8 @@ export async function replayed(directory: string): Promise<readonly Figure[]> {
   const started = performance.now()
   const settings = settingsWith({})
   const scratch = scratchStores()
+  // The command runs without the service's flag, which would stand above the threads' own limit.
+  setFlagsFromString('--max-semi-space-size=0')
   const threads = await startReplayThreads(application.log, settings)
   const audit: Audit = {
     source: { reader: application.log },
