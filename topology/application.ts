@@ -1,11 +1,11 @@
-import type { Clock } from '../common/clock.js'
-import { ensureError } from '../common/errors.js'
-import type { StoreProvider } from '../state-stores/key-value-store.js'
 import { deadLetterPartition, deadLetterRecord } from './ingest/dead-letters.js'
 import type { DeadLetter } from './ingest/dead-letters.js'
+import { httpIngest } from './ingest/http-ingest.js'
+import type { HttpIngest } from './ingest/http-ingest.js'
 import { Intake } from './ingest/intake.js'
 import type { Act } from './ingest/sources/register.js'
 import { Sources } from './ingest/sources/sources.js'
+import type { Advertised, ApplicationOptions } from './application-options.js'
 import { Backlog } from './backlog.js'
 import { blockCodec } from './journal/block-codec.js'
 import type { BlockCodec } from './journal/block-codec.js'
@@ -20,15 +20,15 @@ import { StandbySet } from './cluster/standby-set.js'
 import type { LocalCommandResult } from './cluster/instance-call.js'
 import type { LocalStreams } from './cluster/local-streams.js'
 import type { HeldStore } from './cluster/member-data.js'
-import { LogError } from './log/errors.js'
 import { LogWrites } from './log-writes.js'
 import type { GroupMember, Log, MemberView, Placement, RecordBatch, TopicPartition, TopicSpec } from './log/log.js'
 import { names } from './names.js'
-import type { EngineObserver } from './observer.js'
+import { taskObserver } from './observer.js'
 import { partitionOf } from './partitioner.js'
 import { pendingCommands } from './pending-commands.js'
 import type { PendingCommands } from './pending-commands.js'
 import type { EventPosition, InputRecord, JournalEvent, Processor, Query } from './processor.js'
+import { ownCommand } from './own-command.js'
 import { answerQuery } from './queries.js'
 import { readinessOf } from './readiness.js'
 import type {
@@ -52,40 +52,6 @@ import { TaskSet } from './task-set.js'
 import { inputTopics, outputTopics, ownTopics } from './topics.js'
 import { topicWriters } from './topic-writers.js'
 import type { TopicWriters } from './topic-writers.js'
-
-export interface ApplicationOptions {
-  readonly applicationId: string
-  /** Of two sites, which one this is; default: there is but one. */
-  readonly site?: string
-  /** Names this process start; never given before. */
-  readonly instance: string
-  readonly processors: readonly Processor[]
-  readonly log: Log
-  readonly stores: StoreProvider
-  readonly clock: Clock
-  readonly partitions: number
-  readonly commitIntervalMs: number
-  readonly changelogIntervalMs: number
-  readonly journalRetentionMs: number
-  /** Bytes of state kept in memory, all tasks together. */
-  readonly stateCacheBytes: number
-  readonly createInputTopics: boolean
-  /** Standbys of each task at other instances, as far as there are any; default 1. */
-  readonly standbyReplicas?: number
-  readonly observer: EngineObserver
-  /** A task cannot open its store for a reason that only an operator can mend: running on is useless. */
-  readonly onFatal: (error: Error) => void
-  readonly probe?: TaskEnvironment['probe']
-}
-
-/** What other instances are told of this one; empty: nothing, and they cannot ask it. */
-export interface Advertised {
-  readonly advertisedUrl?: string
-  readonly token?: string
-}
-
-/** An event over HTTP is acknowledged within this time, or its caller told to send it again. */
-const INGEST_MS = 10_000
 
 /** What the engine needs of a domain besides its processor. */
 interface Domain {
@@ -119,13 +85,13 @@ export class Application implements Streams, LocalStreams {
   #hasCaughtUp = false
   #isStopping = false
   readonly #stopping = new AbortController()
-  /** Journal partitions known to have had an owner. */
-  readonly #begun = new Set<string>()
+  readonly #ingested: HttpIngest
 
   constructor(options: ApplicationOptions) {
     this.#writes = new LogWrites()
     const log = this.#writes.watched(options.log)
     this.#options = { ...options, log }
+    this.#ingested = httpIngest(log)
     const { applicationId, processors, clock, partitions, instance, observer, stateCacheBytes } = options
     this.#rowCache = new RowCache((stateCacheBytes * 3) / 4)
     this.#placement = clusterPlacement({
@@ -310,34 +276,7 @@ export class Application implements Streams, LocalStreams {
   }
 
   async ingest(domain: string, events: readonly IngestEvent[]): Promise<readonly (Position & EventPosition)[]> {
-    const { journalTopic, writers } = this.#domain(domain)
-    const byPartition = new Map<number, number[]>()
-    for (const [at, { key }] of events.entries()) {
-      const partition = partitionOf(key, writers.length)
-      const places = byPartition.get(partition)
-      if (places === undefined) byPartition.set(partition, [at])
-      else places.push(at)
-    }
-    const positions: (Position & EventPosition)[] = []
-    await Promise.all(
-      [...byPartition].map(async ([partition, places]) => {
-        await this.#checkBegun({ topic: journalTopic, partition })
-        const entries = places.map((at) => {
-          const { event, original, actor, reason } = events[at] as IngestEvent
-          return {
-            ...{ kind: 'event' as const, event },
-            ...(original !== null && { original }),
-            ...(actor !== undefined && { actor }),
-            ...(reason !== undefined && { reason }),
-          }
-        })
-        const appended = (await writers[partition]?.append(entries, INGEST_MS)) ?? []
-        for (const [i, at] of places.entries()) {
-          positions[at] = { topic: journalTopic, partition, ...(appended[i] as EventPosition) }
-        }
-      }),
-    )
-    return positions
+    return this.#ingested(this.#domain(domain), events)
   }
 
   async command<Answer>(
@@ -357,7 +296,7 @@ export class Application implements Streams, LocalStreams {
     domain: string,
     partition: number,
     event: JournalEvent,
-    { commandId, actor, reason, timeoutMs }: CommandOptions,
+    options: CommandOptions,
   ): Promise<LocalCommandResult> {
     const { journalTopic, writers, tasks } = this.#domain(domain)
     const writer = writers[partition]
@@ -368,29 +307,7 @@ export class Application implements Streams, LocalStreams {
         : `partition ${partition} of ${domain} has no live owner here`
       return { ok: false, reason: 'notOwned', message, retryAfterMs: 1000 }
     }
-    const answer = this.#commands.wait(commandId, `${journalTopic}/${partition}`, timeoutMs)
-    const optional = { ...(actor !== undefined && { actor }), ...(reason !== undefined && { reason }) }
-    const refusal = writer
-      .append([{ kind: 'event', event, commandId, ...optional }], timeoutMs)
-      .then(() => undefined, ensureError)
-    // A log that does not acknowledge leaves the outcome open, as a fold that does not answer.
-    const refused = await Promise.race([answer.then(() => undefined), refusal])
-    if (refused !== undefined) return { ok: false, reason: 'unavailable', message: refused.message, retryAfterMs: 1000 }
-    const answered = await answer
-    if (answered === 'moved') {
-      const message = `partition ${partition} of ${domain} went to another owner before it answered`
-      return { ok: false, reason: 'moved', message, retryAfterMs: 1000 }
-    }
-    if (answered === 'late') {
-      const message = `no answer within ${timeoutMs} ms: the outcome is open; repeat the request with Idempotency-Key ${commandId}`
-      return { ok: false, reason: 'outcomeOpen', message, retryAfterMs: 1000 }
-    }
-    if (answered.failed === true) {
-      const failed = 'the command could not be folded and changed nothing'
-      return { ok: false, reason: 'failed', message: failed, retryAfterMs: 0 }
-    }
-    const position = { topic: journalTopic, partition, offset: answered.offset }
-    return { ok: true, answer: answered.answer, position }
+    return ownCommand({ writer, commands: this.#commands, topic: journalTopic, partition, domain }, event, options)
   }
 
   sources(): readonly SourceView[] {
@@ -457,17 +374,6 @@ export class Application implements Streams, LocalStreams {
       partitions.set(spec.name, found?.partitions ?? spec.partitions)
     }
     return partitions
-  }
-
-  /** The first record of a journal is its first owner's, so none may come before. */
-  async #checkBegun({ topic, partition }: TopicPartition): Promise<void> {
-    const name = `${topic}/${partition}`
-    if (this.#begun.has(name)) return
-    if ((await this.#options.log.offsets({ topic, partition })).end > 0) {
-      this.#begun.add(name)
-      return
-    }
-    throw new LogError('LOG_UNAVAILABLE', `journal ${topic}/${partition} has had no owner yet`)
   }
 
   async #assigned(assigned: readonly TopicPartition[]): Promise<(TopicPartition & { offset: number })[]> {
@@ -567,19 +473,7 @@ export class Application implements Streams, LocalStreams {
       sendDeadLetter: (letter, original) => this.#sendDeadLetter(letter, original),
       onAnswer: (answer) => this.#commands.answered(answer),
       onFailed,
-      observer: {
-        onState: (state, reason) => observer.onTaskState(processor.name, partition, state, reason),
-        onOutput: (topic, times) => observer.onOutput(topic, times),
-        onFolded: (entries) => observer.onFolded(processor.name, partition, entries),
-        onCount: (counter, label, times) => observer.onCount(processor.name, counter, label, times),
-        onCommit: (operations, durationMs) => observer.onCommit(processor.name, partition, operations, durationMs),
-        onChangelog: (records) => observer.onChangelog(processor.name, partition, records),
-        onRestore: (progress) => observer.onRestore(processor.name, partition, progress),
-        onDeadlineFired: () => observer.onDeadlineFired(processor.name),
-        onEffectPerformed: (kind, durationMs) => observer.onEffectPerformed(processor.name, kind, durationMs),
-        onSetAside: (reason, movedTo) => observer.onSetAside(processor.name, partition, reason, movedTo),
-        onError: (error) => observer.onError(`task ${processor.name}/${partition}`, error),
-      },
+      observer: taskObserver(observer, processor.name, partition),
       ...(probe && { probe }),
     }
   }

@@ -1,4 +1,5 @@
 import type { TopicPartition } from './log/log.js'
+import type { TaskObserver } from './task/environment.js'
 import type { RestoreProgress } from './task/restore.js'
 import type { StandbyState } from './task/standby.js'
 import type { TaskState } from './task/task-state.js'
@@ -28,6 +29,23 @@ export interface EngineObserver {
   onGap(gap: TopicPartition & { readonly from: number; readonly to: number }): void
   /** Something failed and is tried again, or stopped; `where` names it. */
   onError(where: string, error: Error): void
+}
+
+/** What a task has to tell, told of it. */
+export function taskObserver(observer: EngineObserver, domain: string, partition: number): TaskObserver {
+  return {
+    onState: (state, reason) => observer.onTaskState(domain, partition, state, reason),
+    onOutput: (topic, times) => observer.onOutput(topic, times),
+    onFolded: (entries) => observer.onFolded(domain, partition, entries),
+    onCount: (counter, label, times) => observer.onCount(domain, counter, label, times),
+    onCommit: (operations, durationMs) => observer.onCommit(domain, partition, operations, durationMs),
+    onChangelog: (records) => observer.onChangelog(domain, partition, records),
+    onRestore: (progress) => observer.onRestore(domain, partition, progress),
+    onDeadlineFired: () => observer.onDeadlineFired(domain),
+    onEffectPerformed: (kind, durationMs) => observer.onEffectPerformed(domain, kind, durationMs),
+    onSetAside: (reason, movedTo) => observer.onSetAside(domain, partition, reason, movedTo),
+    onError: (error) => observer.onError(`task ${domain}/${partition}`, error),
+  }
 }
 
 /** For tests and replays. */

@@ -5,7 +5,7 @@ import type { KeyValueStore, StoreProvider } from '../state-stores/key-value-sto
 import { memoryProvider } from '../state-stores/memory/provider.js'
 import type { MemoryProvider } from '../state-stores/memory/provider.js'
 import { Application } from './application.js'
-import type { ApplicationOptions } from './application.js'
+import type { ApplicationOptions } from './application-options.js'
 import { openEmbeddedLogAt } from './log/embedded/embedded-log.js'
 import type { EmbeddedLog } from './log/embedded/embedded-log.js'
 import type { LogRecord, NewRecord } from './log/log.js'

@@ -1,0 +1,37 @@
+import type { Clock } from '../common/clock.js'
+import type { StoreProvider } from '../state-stores/key-value-store.js'
+import type { Log } from './log/log.js'
+import type { EngineObserver } from './observer.js'
+import type { Processor } from './processor.js'
+import type { TaskEnvironment } from './task/environment.js'
+
+export interface ApplicationOptions {
+  readonly applicationId: string
+  /** Of two sites, which one this is; default: there is but one. */
+  readonly site?: string
+  /** Names this process start; never given before. */
+  readonly instance: string
+  readonly processors: readonly Processor[]
+  readonly log: Log
+  readonly stores: StoreProvider
+  readonly clock: Clock
+  readonly partitions: number
+  readonly commitIntervalMs: number
+  readonly changelogIntervalMs: number
+  readonly journalRetentionMs: number
+  /** Bytes of state kept in memory, all tasks together. */
+  readonly stateCacheBytes: number
+  readonly createInputTopics: boolean
+  /** Standbys of each task at other instances, as far as there are any; default 1. */
+  readonly standbyReplicas?: number
+  readonly observer: EngineObserver
+  /** A task cannot open its store for a reason that only an operator can mend: running on is useless. */
+  readonly onFatal: (error: Error) => void
+  readonly probe?: TaskEnvironment['probe']
+}
+
+/** What other instances are told of this one; empty: nothing, and they cannot ask it. */
+export interface Advertised {
+  readonly advertisedUrl?: string
+  readonly token?: string
+}
