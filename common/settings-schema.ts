@@ -152,7 +152,7 @@ export const settingSpecs = {
   },
   schemaRegistryUrl: {
     ...httpAddress,
-    description: 'Schema registry for Avro heartbeats; empty: Avro is refused.',
+    description: 'Schema registry for heartbeats and call outcomes in Avro; empty: Avro is refused.',
   },
   advertisedUrl: {
     ...httpAddress,
@@ -271,7 +271,7 @@ export const settingSpecs = {
     type: 'string',
     default: '',
     description:
-      'Regular expression for the addresses that DMI plugins may register, matched against the whole; empty: all but inward ones.',
+      'Regular expression for the addresses that DMI plugins may register, matched against the whole; empty: all but loopback, link-local, metadata services and the like. A pattern lifts those bans for what it matches: keep it narrow.',
     expected: 'a regular expression, or empty',
   },
   onDmiRestart: {
