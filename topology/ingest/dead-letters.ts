@@ -1,5 +1,5 @@
 import { partitionOf } from '../partitioner.js'
-import { recordBytes } from './record-bytes.js'
+import { exactRecordBytes, recordBytes } from './record-bytes.js'
 import { sendableHeaders } from './sendable-headers.js'
 import type { InputRecord } from '../processor.js'
 import type { Headers, NewRecord } from '../log/log.js'
@@ -29,8 +29,7 @@ const header = (name: string, value: string | number): readonly [string, Buffer]
  */
 export function deadLetterRecord(letter: DeadLetter, original: InputRecord): NewRecord {
   const { headers, dropped } = sendableHeaders(original.headers)
-  const size = recordBytes(original)
-  const short = size > MAX_ORIGINAL_BYTES
+  const short = recordBytes(original) > MAX_ORIGINAL_BYTES
   const errors: Headers = [
     header('__streams.errors.topic', letter.topic),
     header('__streams.errors.partition', letter.partition),
@@ -38,7 +37,7 @@ export function deadLetterRecord(letter: DeadLetter, original: InputRecord): New
     header('__streams.errors.exception', letter.code),
     header('__streams.errors.message', letter.message.slice(0, MAX_MESSAGE_CHARACTERS)),
     ...(dropped.length > 0 ? [header('__pulsefold.dropped-headers', [...new Set(dropped)].join(' '))] : []),
-    ...(short ? [header('__pulsefold.short-form', size)] : []),
+    ...(short ? [header('__pulsefold.short-form', exactRecordBytes(original))] : []),
   ]
   return {
     key: short ? (original.key?.subarray(0, SHORT_FORM_BYTES) ?? null) : original.key,

@@ -11,3 +11,10 @@ export function recordBytes({ key, value, headers }: Pick<NewRecord, 'key' | 'va
   for (const [name, text] of headers ?? []) bytes += MAX_BYTES_PER_UNIT * name.length + text.length
   return bytes
 }
+
+/** Bytes of key, value and headers. */
+export function exactRecordBytes({ key, value, headers }: Pick<NewRecord, 'key' | 'value' | 'headers'>): number {
+  let bytes = (key?.length ?? 0) + (value?.length ?? 0)
+  for (const [name, text] of headers ?? []) bytes += Buffer.byteLength(name) + text.length
+  return bytes
+}
