@@ -81,3 +81,18 @@ t.test('calls on single RANs that are still owed make way for the one on all', a
   kit.pressRedButton()
   t.match(await kit.owedCalls(), [{ ric: RIC, e2tAddress: '', purpose: 'dissociate' }])
 })
+
+t.test('a RAN set up while the dissociation of all is still owed is associated after it', async (t) => {
+  const kit = withRans()
+  kit.routingManager = 'away'
+  kit.pressRedButton()
+  kit.run(5000)
+  kit.setUp('ran-1', E2T)
+  const [all, associate] = kit.owed(RIC)
+  t.match([all?.payload, associate?.payload], [{ path: 'dissociate-ran' }, { path: 'associate-ran-to-e2t' }])
+  t.equal(associate?.target, all?.target, 'one at a time, in order')
+  kit.routingManager = 'up'
+  kit.callRoutingManager()
+  kit.setUp('ran-2', E2T_2)
+  t.equal(kit.calls.at(-1), `POST associate-ran-to-e2t [{"E2TAddress":"${E2T_2}","ranNamelist":["ran-2"]}]`)
+})

@@ -34,9 +34,19 @@ export function owe(context: Context, call: NewCall): void {
   context.request({
     id: effectIdOf(row, purpose, key),
     kind: isAwaited || purpose === 'register' ? ROUTING_MANAGER_ATTEMPT : ROUTING_MANAGER_CALL,
-    target: keyOf('routing-manager', ric, address),
+    target: targetOf(context, call),
     payload: request,
   })
+}
+
+/**
+ * Calls about one instance stand in one line, as they change one list. While the dissociation of all is still owed, what changes a
+ * list stands in its line: done first, it would be undone. What somebody waits for does not, so that its tries are over in time.
+ */
+function targetOf(context: Context, { ric, address, purpose, awaitedBy }: NewCall): string {
+  const ofRans = (purpose === 'associate' || purpose === 'dissociate') && awaitedBy === undefined
+  const behindAll = ofRans && context.get(routingManagerCalls, keyOf(ric, '', '')) !== undefined
+  return keyOf('routing-manager', ric, behindAll ? '' : address)
 }
 
 /** All RANs of all instances are dissociated: one call, which makes those on single RANs needless. */
