@@ -81,6 +81,8 @@ t.test('a RIC that is disabled refuses setups', async (t) => {
   kit.setUp()
   t.strictSame(kit.sent('e2t-commands'), [failure('misc/om-intervention')])
   t.equal(kit.ran(), undefined)
+  kit.setUp(RAN, '10.0.0.9:38000')
+  t.strictSame(kit.sent('e2t-commands'), [failure('misc/om-intervention', '10.0.0.9:38000')], 'by whichever instance')
   kit.when(RIC, { type: 'RicParametersSet', data: { ric: RIC, enableRic: true } })
   kit.setUp()
   t.equal(kit.ran()?.state, 'CONNECTED')

@@ -28,14 +28,17 @@ export function readsOfSetup({ ric, ranName }: E2SetupRequested): Reads {
 /** A RAN wants to be connected, at the instance that passes its request on. (keep-alive, section 6) */
 export function e2SetupRequested(setup: E2SetupRequested, context: Context): void {
   const { ric, ranName, address } = setup
+  if (!ricOf(context, ric).enableRic) {
+    answerFailure(context, setup, 'disabled')
+    return
+  }
   if (context.get(e2tInstances, keyOf(ric, address))?.state !== 'ACTIVE') {
     context.count('unanswered_setups')
     context.because('setup at an instance that is not active: no answer')
     return
   }
   const ran = context.get(rans, keyOf(ric, ranName))
-  if (!ricOf(context, ric).enableRic) answerFailure(context, setup, 'disabled')
-  else if (ran !== undefined && isBusy(ran, context.time)) answerFailure(context, setup, 'busy')
+  if (ran !== undefined && isBusy(ran, context.time)) answerFailure(context, setup, 'busy')
   else associate(context, setup, ran)
 }
 
