@@ -181,6 +181,19 @@ t.test('a gNB gets served cells; 64-bit values keep their digits', async (t) => 
   t.match([refused.statusCode, refused.json()], [400, { errorCode: 402, errorMessage: 'Validation error' }])
 })
 
+t.test('names that look like the first word of an enumeration are shown', async (t) => {
+  const client = await started(t)
+  for (const ranName of ['UNKNOWN_1', 'NA']) {
+    const added = await client.send('POST', '/v1/nodeb/enb', {
+      ...enbBody,
+      ranName,
+      globalNbId: { plmnId: 'p', nbId: 'NA' },
+    })
+    t.match(added.json(), { ranName, globalNbId: { plmnId: 'p', nbId: 'NA' } })
+    t.match((await client.get(`/v1/nodeb/states/${ranName}`)).json(), { inventoryName: ranName })
+  }
+})
+
 t.test('what is refused, and with which number', async (t) => {
   const client = await started(t)
   const withoutTac = { ...enbBody.enb, servedCells: [{ ...enbBody.enb.servedCells[0], tac: '' }] }
@@ -211,7 +224,9 @@ t.test('what is refused, and with which number', async (t) => {
     ['PUT', `/v1/nodeb/gnb/${RAN}`, { servedNrCells: [{}] }, 400, 402],
     ['PUT', '/v1/nodeb/parameters', { enableRic: 'no' }, 400, 401],
     ['PUT', '/v1/nodeb/parameters', { enableRic: false, other: 1 }, 400, 401],
+    ['PUT', '/v1/nodeb/parameters', {}, 400, 401],
     ['PUT', '/v1/nodeb/health', '{"ranList":[1]}', 400, 401],
+    ['PUT', '/v1/nodeb/health', { ranList: null }, 404, 406],
     ['PUT', '/v1/nodeb/health', `{"ranList":["${'x'.repeat(2000)}"]}`, 400, 401],
     ['PUT', '/v1/nodeb/health', {}, 404, 406],
     ['PUT', '/v1/nodeb/health', { ranList: ['nobody'] }, 404, 406],

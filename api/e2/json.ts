@@ -49,24 +49,29 @@ function memberIn<Value>(
   return value
 }
 
-/**
- * JSON as protobuf writes it: members with zero values (0, "", false, empty lists, null, the first words of enumerations) are
- * left out, at any depth; elements of lists stay.
- */
-export function withoutZeros(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(withoutZeros)
+/** JSON as protobuf writes it: members with zero values (0, "", false, empty lists, null) are left out, at any depth; elements of lists stay. */
+export function withoutZeros(value: unknown, isZero = isZeroValue): unknown {
+  if (Array.isArray(value)) return value.map((item) => withoutZeros(item, isZero))
   if (!isJsonObject(value)) return value
   return Object.fromEntries(
     Object.entries(value)
-      .map(([name, member]) => [name, withoutZeros(member)] as const)
+      .map(([name, member]) => [name, withoutZeros(member, isZero)] as const)
       .filter(([, member]) => !isZero(member)),
   )
 }
 
-function isZero(value: unknown): boolean {
+/** As before, of a configuration, which has enumerations: their first words are zero values, too. */
+export function configurationWithoutZeros(value: unknown): unknown {
+  return withoutZeros(value, (member) => isZeroValue(member) || isFirstWord(member))
+}
+
+function isFirstWord(value: unknown): boolean {
+  return typeof value === 'string' && (value.startsWith('UNKNOWN') || value === 'NA')
+}
+
+function isZeroValue(value: unknown): boolean {
   if (Array.isArray(value)) return value.length === 0
-  if (typeof value === 'string') return value === '' || value.startsWith('UNKNOWN') || value === 'NA'
-  return value === undefined || value === null || value === 0 || value === false
+  return value === undefined || value === null || value === 0 || value === false || value === ''
 }
 
 /** Whole numbers beyond 2^53, as texts: protobuf's JSON writes 64-bit values so. */

@@ -41,7 +41,8 @@ export function registerRic(app: FastifyInstance, api: Api): void {
   route(app, api, 'put', '/nodeb/health', 'Asks connected RANs for a sign of life', async (request) => {
     checkContentType(request)
     const { body } = request.request
-    const { ranList = [] } = objectOf(Buffer.isBuffer(body) ? body.subarray(0, HEALTH_BODY_BYTES) : body)
+    const members = objectOf(Buffer.isBuffer(body) ? body.subarray(0, HEALTH_BODY_BYTES) : body)
+    const ranList = members['ranList'] ?? []
     if (!isTextList(ranList)) throw new E2Error('E2_CORRUPTED_JSON')
     const ranNames = ranList.length === 0 ? null : ranList
     const event = { type: 'RanHealthAsked', data: { ric: request.ric, ranNames } } as const

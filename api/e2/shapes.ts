@@ -1,5 +1,5 @@
 import type { NodebView, RanView } from '../../processors/keep-alive/views.js'
-import { withoutZeros } from './json.js'
+import { configurationWithoutZeros, withoutZeros } from './json.js'
 
 /** Nanoseconds as protobuf's JSON writes 64-bit values: a text; absent where never. */
 function nanoseconds(ms: number): string | undefined {
@@ -19,7 +19,7 @@ export function nbIdentity({ ranName, plmnId, nbId, state, healthAskedAt, health
 
 /** All about a RAN. (E2 Manager: NodebInfo) */
 export function nodebInfo({ ran, nodeb }: NodebView): unknown {
-  const configuration = JSON.parse(nodeb.configuration) as unknown
+  const configuration = configurationWithoutZeros(JSON.parse(nodeb.configuration))
   return withoutZeros({
     ranName: ran.ranName,
     ip: nodeb.ip,
