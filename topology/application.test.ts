@@ -112,3 +112,22 @@ t.test('the directory names this instance as owner of what it holds', async (t) 
   t.same(directory.holders('counting', 3), { owner: undefined, standbys: [] })
   await driver.stop()
 })
+
+t.test('an application stopped while it starts joins no group, and begins no term', async (t) => {
+  const driver = new TopologyTestDriver({ processors: [countingProcessor] })
+  const starting = driver.start({ untilLive: false })
+  const begun = (): boolean => {
+    try {
+      return driver.application.tasks.length === 0
+    } catch {
+      return false
+    }
+  }
+  while (!begun()) await Promise.resolve()
+  await driver.application.stop()
+  await starting
+  await driver.settle()
+  t.same(driver.application.tasks, [])
+  t.same(await driver.read('test-counting-journal'), [])
+  await driver.stop()
+})

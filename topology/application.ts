@@ -180,7 +180,7 @@ export class Application implements Streams, LocalStreams {
 
   /**
    * Creates the topics, joins the group, opens what is assigned. Other instances reach this one under `advertisedUrl`, with
-   * the token. Errors: those of log and stores.
+   * the token. Stopped meanwhile, it does not join. Errors: those of log and stores.
    */
   async start({ advertisedUrl: url = '', token = '' }: Advertised = {}): Promise<void> {
     const { log, processors, partitions, createInputTopics, applicationId, observer } = this.#options
@@ -208,6 +208,7 @@ export class Application implements Streams, LocalStreams {
         onError: (error) => observer.onError('consumer', error),
       },
     })
+    if (this.#isStopping) await this.#member.leave()
   }
 
   /** Drains: leaves the group, commits and closes the tasks. Nothing is tried again, so it ends when log or disk are gone. */

@@ -43,8 +43,10 @@ export class DomainHost {
 
   /** Resolves when it has joined; a second call waits for the first. After a failure it may be called again. */
   start(): Promise<void> {
-    this.#starting ??= this.#domains.start().catch(async (thrown: unknown) => {
-      await this.stop()
+    const domains = this.#domains
+    this.#starting ??= domains.start().catch(async (thrown: unknown) => {
+      // Stopped meanwhile, others stand in its place.
+      if (domains === this.#domains) await this.stop()
       throw thrown
     })
     return this.#starting
