@@ -68,6 +68,16 @@ t.test('the primary is active first, the secondary waits', async (t) => {
   t.ok(sites.secondary.site.readiness().ready)
 })
 
+t.test('a site shows its journals to the other one, and no other topic', async (t) => {
+  const sites = await twoSites(t)
+  const { signal } = new AbortController()
+  const topics = ['test-counting-journal', 'test-site-site-journal', 'test-dead-letters', 'count-changes']
+  const wanted = topics.flatMap((topic) => [0, PARTITIONS].map((partition) => ({ topic, partition, offset: 0 })))
+  const parts = await sites.while(sites.primary.site.history(wanted, 0, signal))
+  t.match(parts, [{ topic: 'test-counting-journal', partition: 0 }])
+  t.equal(parts.length, 1)
+})
+
 t.test('FO-01 a failover asked for at the primary by several is one run, and loses and doubles nothing', async (t) => {
   const sites = await twoSites(t)
   const sender = new Sender(sites)

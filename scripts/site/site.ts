@@ -263,8 +263,11 @@ export class Site implements SiteControl {
   }
 
   history(wanted: readonly HistoryWanted[], waitMs: number, signal: AbortSignal): Promise<readonly HistoryPart[]> {
-    const any = AbortSignal.any([signal, this.#stop.signal])
-    return serveHistory(this.#options, wanted, waitMs, any)
+    const { processors, applicationId, partitions } = this.#options
+    const journals = new Set(processors.map(({ name }) => names.journal(applicationId, name)))
+    // Whoever asks is to read nothing else in this cluster.
+    const known = wanted.filter(({ topic, partition }) => journals.has(topic) && partition < partitions)
+    return serveHistory(this.#options, known, waitMs, AbortSignal.any([signal, this.#stop.signal]))
   }
 
   digests(): Promise<readonly TaskDigest[]> {
