@@ -123,12 +123,9 @@ export class Application implements Streams, LocalStreams {
       const codec = blockCodec(processor.events)
       const writers = Array.from({ length: partitions }, (_, partition) =>
         journalWriter({
-          log,
-          clock,
-          topic: journalTopic,
-          partition,
-          codec,
+          ...{ log, clock, topic: journalTopic, partition, codec },
           source: `http/${instance}`,
+          firstTerm: processor,
           onRetry: (error) => observer.onError(`append to ${journalTopic}/${partition}`, error),
         }),
       )

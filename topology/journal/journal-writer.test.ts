@@ -7,6 +7,7 @@ import type { Log, NewRecord } from '../log/log.js'
 import { blockCodec } from './block-codec.js'
 import type { JournalEntry, NewEntry } from './entry.js'
 import { journalWriter } from './journal-writer.js'
+import type { JournalWriterOptions } from './journal-writer.js'
 
 const codec = blockCodec(countingProcessor.events)
 const MAX_BYTES = 1_000_000
@@ -16,7 +17,7 @@ const event = (key: string, more: Partial<NewEntry> = {}): NewEntry =>
 const keyOf = (entry: JournalEntry): string =>
   entry.kind === 'event' ? (entry.event.data as { key: string }).key : entry.kind
 
-function subject() {
+function subject(more: Partial<JournalWriterOptions> = {}) {
   const records: NewRecord[] = []
   const failures: Error[] = []
   const clock = manualClock()
@@ -30,8 +31,9 @@ function subject() {
       const baseOffset = records.push(...appended) - appended.length
       return Promise.resolve({ baseOffset, timestamp: 0 })
     },
+    offsets: () => Promise.resolve({ start: 0, end: records.length }),
   } as unknown as Log
-  const writer = journalWriter({ log, clock, topic: 'journal', partition: 0, codec, source: 'http/me' })
+  const writer = journalWriter({ log, clock, topic: 'journal', partition: 0, codec, source: 'http/me', ...more })
   const blocks = (): JournalEntry[][] => records.map(({ value }) => codec.decode(value!))
   return { writer, records, blocks, failures, clock }
 }
@@ -157,4 +159,35 @@ t.test('a failed append is made again with the same numbers, before later ones',
     blocks().map((block) => block.map((entry) => [keyOf(entry), entry.source.offset])),
     [[['a', 0]], [['b', 1]]],
   )
+})
+
+t.test('a journal begins with a term, whoever is the first to append', async (t) => {
+  const firstTerm = { foldVersion: 3, settings: { limit: 7 } }
+  const sent = { source: 'journal/j/1', offset: 5, index: 0 }
+  const another = subject({ firstTerm })
+  another.failures.push(new LogError('LOG_UNAVAILABLE', 'away'))
+  const positions = Promise.all([
+    another.writer.append([event('a', { source: sent })]),
+    another.writer.append([event('b')]),
+  ])
+  await another.clock.advance(1000)
+  t.same(await positions, [[{ offset: 1, index: 0 }], [{ offset: 1, index: 1 }]])
+  await another.writer.append([event('c')])
+  t.same(another.blocks().flat().map(keyOf), ['owner', 'a', 'b', 'c'])
+  t.match(another.blocks()[0], [{ kind: 'owner', epoch: 1, foldVersion: 3, settings: '{"limit":7}', preloaded: false }])
+  t.equal(
+    new Set(
+      another
+        .blocks()
+        .flat()
+        .map(({ source }) => `${source.source}/${source.offset}`),
+    ).size,
+    4,
+  )
+
+  const owner = subject({ firstTerm })
+  const term = { epoch: 1, foldVersion: 3, settings: '{}', preloaded: false, instance: 'me' }
+  await owner.writer.append([{ kind: 'owner', ...term }])
+  await owner.writer.append([event('a')])
+  t.same(owner.blocks().flat().map(keyOf), ['owner', 'a'])
 })

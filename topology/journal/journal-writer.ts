@@ -3,7 +3,7 @@ import type { Log } from '../log/log.js'
 import { textBytes } from '../../common/text-bytes.js'
 import { MAX_RECORD_BYTES } from '../ingest/record-bytes.js'
 import { OrderedQueue } from '../ordered-queue.js'
-import type { EventPosition } from '../processor.js'
+import type { EventPosition, Processor } from '../processor.js'
 import type { BlockCodec } from './block-codec.js'
 import type { EventEntry, JournalEntry, NewEntry } from './entry.js'
 
@@ -22,6 +22,8 @@ export interface JournalWriterOptions {
   readonly codec: BlockCodec
   /** Source name of entries made by this process; unique for each process start. */
   readonly source: string
+  /** What folds read of until the first owner has announced itself: with it the journal begins where nothing else does. */
+  readonly firstTerm?: Pick<Processor, 'foldVersion' | 'settings'>
   readonly onRetry?: (error: Error) => void
 }
 
@@ -41,16 +43,34 @@ interface Sendable {
 }
 
 export function journalWriter(options: JournalWriterOptions): JournalWriter {
-  const { log, topic, partition, codec, source } = options
+  const { log, topic, partition, codec, source, firstTerm } = options
   let next = 0
+  let isBegun = firstTerm === undefined
+
+  /**
+   * What another instance takes in, or sends on, may come before the journal's first owner, who may still be starting: its
+   * settings must not be missing then. A term of nobody, which any owner's follows.
+   */
+  async function beginning(items: readonly Sendable[]): Promise<readonly Buffer[]> {
+    if (isBegun || firstTerm === undefined || items[0]?.entry.kind === 'owner') return []
+    if ((await log.offsets({ topic, partition })).end > 0) return []
+    const { foldVersion, settings } = firstTerm
+    const term = { epoch: 1, foldVersion, settings: JSON.stringify(settings), preloaded: false, instance: '' }
+    // A source of its own: what is numbered already stands behind it.
+    return [codec.encode([{ kind: 'owner', source: { source: `${source}/begin`, offset: 0, index: 0 }, ...term }])]
+  }
 
   async function send(items: readonly Sendable[]): Promise<EventPosition[]> {
+    const first = await beginning(items)
     const blocks = portionsOf(items).flatMap((portion) => blocksOf(codec, portion))
-    const { baseOffset } = await log.append(
+    const values = [...first, ...blocks.map(({ value }) => value)]
+    const appended = await log.append(
       topic,
       partition,
-      blocks.map(({ value }) => ({ key: null, value })),
+      values.map((value) => ({ key: null, value })),
     )
+    isBegun = true
+    const baseOffset = appended.baseOffset + first.length
     return blocks.flatMap(({ entries }, block) =>
       Array.from({ length: entries }, (_, index) => ({ offset: baseOffset + block, index })),
     )
