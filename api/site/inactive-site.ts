@@ -50,7 +50,9 @@ async function forward(agent: Agent, site: SiteControl, request: FastifyRequest,
   }
   // A stream of its own: what fails on the way there must not cut off the caller, who is to be told.
   const body = request.raw.pipe(new PassThrough().on('error', () => undefined))
-  const answer = await send(new URL(request.url, site.peerUrl), {
+  // A path that begins with two slashes, or a whole address, would name another host.
+  if (!request.url.startsWith('/')) throw refusal('only paths are passed on')
+  const answer = await send(new URL(site.peerUrl).origin + request.url, {
     dispatcher: agent,
     method: request.method as 'POST',
     headers,

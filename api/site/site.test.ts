@@ -1,5 +1,6 @@
 import { once } from 'node:events'
-import { createServer } from 'node:http'
+import { createServer, request as sending } from 'node:http'
+import type { IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import t from 'tap'
 import type { Test } from 'tap'
@@ -206,6 +207,35 @@ t.test('a site that is not active refuses to be read, and passes writing on byte
   stand.record = { ...initialRecord, active: 'secondary' }
   t.equal((await app.inject({ method: 'GET', url: '/ops/topology' })).statusCode, 200)
   t.not((await app.inject('/ncmp/v1/ch/dev-1')).statusCode, 503)
+})
+
+t.test('what is passed on goes to the other site only, whatever host its path names', async (t) => {
+  const asked: string[] = []
+  const listener = async (name: string): Promise<string> => {
+    const server = createServer((request, response) => {
+      asked.push(`${name} ${request.url}`)
+      response.end()
+    })
+    server.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    t.teardown(() => {
+      server.close()
+      server.closeAllConnections()
+    })
+    return `127.0.0.1:${(server.address() as AddressInfo).port}`
+  }
+  const elsewhere = await listener('elsewhere')
+  const app = await siteApi(t, standIn('secondary', `http://${await listener('other site')}`))
+  await app.listen({ port: 0, host: '127.0.0.1' })
+  const { port } = app.server.address() as AddressInfo
+  const post = async (path: string): Promise<number | undefined> => {
+    const [answer] = (await once(sending({ port, method: 'POST', path }).end(), 'response')) as [IncomingMessage]
+    answer.resume()
+    return answer.statusCode
+  }
+  t.equal(await post(`//${elsewhere}/secret`), 200)
+  t.equal(await post(`http://${elsewhere}/secret`), 503)
+  t.same(asked, [`other site //${elsewhere}/secret`])
 })
 
 t.test('what the sites ask each other is for who shows the token, and carries journals whole', async (t) => {
