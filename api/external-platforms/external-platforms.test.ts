@@ -261,6 +261,20 @@ t.test('a call does not wait for a retry whose answer does not come', async (t) 
   t.strictSame(waits, [250])
 })
 
+t.test('row 20 in panic the only address is given, whether the call becomes a retry or not', async (t) => {
+  const { ask, outcome, driver } = await started(t)
+  await ask('POST', '', { name: 'vm', selectionMode: 'ACTIVE_STANDBY', panicMode: true, addresses: ['a1'] })
+  await outcome('a1', 'failure')
+  await driver.advance(35_000, 500)
+  const retry = body(await ask('POST', '/vm/selections'))
+  t.strictSame(retry, { address: 'a1', position: 0, attemptId: retry['attemptId'] ?? 'none' })
+  await outcome('a1', 'failure', { attemptId: retry['attemptId'] })
+  await driver.advance(30_000, 500)
+  driver.application.command = () =>
+    Promise.resolve({ ok: false, reason: 'outcomeOpen', message: 'no answer', retryAfterMs: 1000 })
+  t.strictSame(body(await ask('POST', '/vm/selections')), { address: 'a1', position: 0 })
+})
+
 t.test('platforms are listed by name over all partitions, in pages', async (t) => {
   const { ask } = await started(t)
   const names = ['d', 'a', 'c', 'e', 'b']

@@ -67,7 +67,11 @@ const newAddress = {
 export const creationBody = {
   type: 'object',
   required: ['name', 'selectionMode'],
-  properties: { name: { type: 'string' }, ...parameters, addresses: { type: 'array', items: newAddress } },
+  properties: {
+    name: { type: 'string' },
+    ...parameters,
+    addresses: { type: 'array', items: { anyOf: [{ type: 'string' }, newAddress] } },
+  },
 }
 
 export const updateBody = { type: 'object', properties: parameters }

@@ -50,12 +50,14 @@ export function registerSelections(app: FastifyInstance, api: Api): void {
         return { addresses: selection.all.map(placeJson) }
       }
       const attemptId = await retryOf(api, platform, selection, callId)
-      const [choice, fallback] =
-        attemptId === undefined ? [selection.choice, selection.fallback] : [selection.retry, selection.choice]
+      const isRetry = attemptId !== undefined
+      const choice = isRetry ? selection.retry : selection.choice
+      const other = isRetry ? selection.choice : selection.fallback
+      const fallback = other?.position === choice?.position ? null : other
       if (choice === null) throw noneAvailable(selection.nextRetryMs)
       return {
         ...placeJson(choice),
-        ...(attemptId !== undefined && { attemptId }),
+        ...(isRetry && { attemptId }),
         ...(fallback !== null && { fallback: placeJson(fallback) }),
       }
     },

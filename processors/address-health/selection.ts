@@ -44,7 +44,8 @@ export function select(name: string, row: PlatformRow | undefined, now: number, 
   const retry = offerRetry(row, now, ofPlatform)
   // In panic the address of the retry may be among them.
   const others = retry === null ? candidates : candidates.filter(({ position }) => position !== retry.position)
-  const [choice = null, fallback = null] = inOrder(row, others, ofPlatform, memory.random)
+  // The retry may not be granted: its address is then as good as in panic any is.
+  const [choice = candidates[0] ?? null, fallback = null] = inOrder(row, others, ofPlatform, memory.random)
   return { found: true, all: null, choice, fallback, retry, nextRetryMs: nextRetryMs(row, now) }
 }
 
