@@ -10,7 +10,7 @@ const query = countingProcessor.queries.find(({ name }) => name === 'count')!
 
 /** A driver whose stores can be made to give no rows for a while, so that nothing is folded: no row is cached. */
 async function started() {
-  const driver = new TopologyTestDriver({ processors: [countingProcessor], stateCacheBytes: 0 })
+  const driver = new TopologyTestDriver({ processors: [countingProcessor], application: { stateCacheBytes: 0 } })
   let held: Promise<void> | undefined
   driver.wrapStore = (_name, store) =>
     new Proxy(store, {

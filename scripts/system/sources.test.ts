@@ -29,6 +29,7 @@ if (brokers.length > 0) {
     t.ok(createInputTopics)
     const { admin, append, createTopic } = await foreignClient(t, brokers)
     const topic = String(values.heartbeatTopic)
+    for (const other of [values.e2tMessagesTopic, values.callOutcomeTopic]) await createTopic(String(other), 1)
     const running = spawnPulsefold(t, temporaryFolder(t), { values })
     const listening = await running.listening()
     const ready = async (): Promise<string> => (await fetch(`${listening}/ops/health/ready`)).text()
