@@ -17,6 +17,7 @@ export const queryFailureCodes = {
 const foreignCodes: Readonly<Record<string, ApiErrorCode>> = {
   LOG_CLOSED: 'STOPPING',
   LOG_UNAVAILABLE: 'UNAVAILABLE',
+  REGISTRY_UNAVAILABLE: 'UNAVAILABLE',
   AUDIT_MOMENT_INVALID: 'PARAMETER_INVALID',
   AUDIT_NOTHING_TO_READ: 'PARAMETER_INVALID',
   STORE_CLOSED: 'NOT_OWNED',
@@ -49,7 +50,7 @@ const publicTexts: Readonly<Partial<Record<ApiErrorCode, string>>> = {
   RESTORING: 'the state asked for is being restored',
   NOT_UP_TO_POSITION: 'the state asked for has not reached the minimum position in time',
   TOO_STALE: 'the state asked for is staler than allowed',
-  UNAVAILABLE: 'the log does not take records at the moment',
+  UNAVAILABLE: 'the log, or the schema registry, does not answer at the moment',
 }
 
 const RETRY_AFTER_MS = 1000

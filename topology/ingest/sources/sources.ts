@@ -41,6 +41,8 @@ interface Source {
   incarnation: string
   position: number
   stopped: string
+  /** Why the records at hand cannot be taken now, and are tried again; empty: they can. */
+  trouble: string
   /** Where it ended when it was assigned: up to there it is to be read before the application is ready. */
   readonly target: number
 }
@@ -123,7 +125,7 @@ export class Sources {
         ? { ...judgement, stopped: '' }
         : { incarnation: '', from: start, stopped: judgement.reason }
     if (judgement.kind === 'go' && this.#register.get(at) === undefined) await this.#register.put(at, { incarnation })
-    const source: Source = { at, incarnation, position: Math.max(from, start), stopped: '', target: end }
+    const source: Source = { at, incarnation, position: Math.max(from, start), stopped: '', trouble: '', target: end }
     this.#held.set(partitionName(at), source)
     if (stopped !== '') this.#stop(source, stopped)
     return from
@@ -139,8 +141,14 @@ export class Sources {
     const source = this.#held.get(partitionName(batch))
     if (topic === undefined || source === undefined) return
     const { incarnation } = source
-    await ingest(environment, { ...topic, incarnation }, batch)
-    await member()?.commit(source.at, positionBehind(batch.records.at(-1) as LogRecord, batch.next, incarnation))
+    try {
+      await ingest(environment, { ...topic, incarnation }, batch)
+      await member()?.commit(source.at, positionBehind(batch.records.at(-1) as LogRecord, batch.next, incarnation))
+    } catch (thrown) {
+      source.trouble = ensureError(thrown).message
+      throw thrown
+    }
+    source.trouble = ''
     source.position = batch.next
   }
 
@@ -149,8 +157,9 @@ export class Sources {
     const missing = [...this.#topics].filter(([, { description }]) => description === undefined)
     return [
       ...missing.map(([name]) => `input topic ${name} is missing: create it, or set createInputTopics`),
-      ...[...this.#held].flatMap(([name, { stopped, position, target }]) => {
+      ...[...this.#held].flatMap(([name, { stopped, trouble, position, target }]) => {
         if (stopped !== '') return [`input ${name} is not read: ${stopped}`]
+        if (trouble !== '') return [`input ${name} waits: ${trouble}`]
         if (position >= target) return []
         return [`input ${name} is not yet read up to offset ${target}, where it ended at the start`]
       }),
@@ -210,6 +219,7 @@ export class Sources {
     source.incarnation = judgement.incarnation
     source.position = judgement.from
     source.stopped = ''
+    source.trouble = ''
     member()?.seek(source.at, judgement.from)
     member()?.resume(source.at)
     observer.onSourceStopped(source.at, '')
