@@ -9,7 +9,7 @@ import type { TestFileResult } from './checks/run-test-file.js'
 
 // Two at a time: more would only make them wait for each other on a small machine.
 const jobs = 2
-const timeoutMs = 240_000
+const timeoutMs = 360_000
 
 const root = process.cwd()
 const { values, positionals } = parseArgs({ allowPositionals: true, options: { types: { type: 'string' } } })

@@ -203,7 +203,7 @@ if (brokers.length > 0) {
     await expectEachOnce(t, last, two, round)
   })
 
-  const kills = Number(process.env['PULSEFOLD_TEST_KILLS'] ?? 3)
+  const kills = Number(process.env['PULSEFOLD_TEST_KILLS'] ?? 2)
   for (const loseData of [false, true]) {
     t.test(
       `RS-12 kill -9 of either instance under load, ${kills} times${loseData ? ', its data lost' : ''}: totals are exact, each notice is told once`,
