@@ -94,7 +94,8 @@ class KafkaLog implements Log {
   async topic(name: string): Promise<TopicDescription | undefined> {
     this.#checkOpen()
     const topic = await this.#directory.read(name)
-    return topic && describe(topic)
+    // What the brokers keep for themselves is for nobody to read: groups' members tell each other secrets there.
+    return topic === undefined || topic.isInternal ? undefined : describe(topic)
   }
 
   async topics(): Promise<readonly TopicDescription[]> {

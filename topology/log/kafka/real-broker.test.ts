@@ -97,6 +97,16 @@ if (brokers.length > 0) {
     t.ok(listener.batches().every(({ records }) => records.length <= 10_000))
   })
 
+  t.test("the brokers' own topics are none: a group's members tell each other secrets there", async (t) => {
+    const log = await open(t)
+    const topic = await createTopic(log)
+    await log.append(topic, 0, numbered(1))
+    const listener = new RecordingListener()
+    await join(t, log, listener, { topics: [topic] })
+    await listener.until((seen) => seen.records().length === 1)
+    t.equal(await log.topic('__consumer_offsets'), undefined)
+  })
+
   t.test('RS-01 a log that ends with an aborted transaction and its marker is read to its end', async (t) => {
     const log = await open(t)
     const topic = await createTopic(log)
