@@ -32,6 +32,8 @@ export interface CommitterOptions {
 
 /** Rows changed and not committed: beyond it the fold waits for the commit. */
 const MAX_DIRTY_ROWS = 10_000
+/** The same of outputs that are not acknowledged: few rows may make many. */
+const MAX_OUTPUTS = 50_000
 const RETRY_MS = 1000
 
 /**
@@ -47,6 +49,7 @@ export class Committer {
   readonly #options: CommitterOptions
   #opened: OpenedStore
   #outputs: Promise<unknown>[] = []
+  #outputCount = 0
   #running: Promise<void> | undefined
   #cancelTimer: (() => void) | undefined
   #isDue = false
@@ -86,9 +89,10 @@ export class Committer {
     await this.#lacking.load(this.#options.rows.store)
   }
 
-  /** The next commit waits for this. */
-  addOutputs(acknowledged: Promise<unknown>): void {
+  /** The next commit waits for this, the acknowledgement of so many. */
+  addOutputs(acknowledged: Promise<unknown>, count: number): void {
     this.#outputs.push(acknowledged)
+    this.#outputCount += count
   }
 
   /** After folding: there may be something to commit in a while. */
@@ -111,7 +115,7 @@ export class Committer {
 
   /** Holds the fold back while too much waits. */
   async makeRoom(): Promise<void> {
-    if (this.#options.rows.dirtyRows < MAX_DIRTY_ROWS) return
+    if (this.#options.rows.dirtyRows < MAX_DIRTY_ROWS && this.#outputCount < MAX_OUTPUTS) return
     await this.#running
     this.#start()
   }
@@ -148,6 +152,7 @@ export class Committer {
     }
     const outputs = this.#outputs
     this.#outputs = []
+    this.#outputCount = 0
     this.#running = this.#finish(commit, sealed, operations, outputs)
       .then(() => environment.observer.onCommit(operations.length, environment.clock.monotonic() - started))
       .catch((thrown: unknown) => {

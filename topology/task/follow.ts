@@ -83,7 +83,7 @@ export function follow(consequences: readonly Consequence[], followers: Follower
     tell()
   } else {
     const acknowledged = Promise.all(outputs)
-    committer.addOutputs(acknowledged)
+    committer.addOutputs(acknowledged, outputs.length)
     acknowledged.then(tell, (thrown: unknown) => followers.onFailed(ensureError(thrown)))
   }
   return armed
