@@ -1,6 +1,7 @@
 import type { LightMyRequestResponse } from 'fastify'
 import t from 'tap'
 import { keepAlive } from '../../processors/keep-alive/index.js'
+import { StoreError } from '../../state-stores/errors.js'
 import { testSystem } from '../test-system.js'
 import type { TestSystem } from '../test-system.js'
 
@@ -89,6 +90,17 @@ t.test('health, empty lists, unknown RANs, and no instance to select', async (t)
   t.match([none.statusCode, none.json(), none.headers['retry-after']], [503, { errorCode: 510 }, '1'])
   t.equal((await client.get('/v1/nothing')).statusCode, 404)
   t.equal((await client.send('POST', '/v1/nodeb/shutdown')).statusCode, 405)
+})
+
+t.test('health is 500 without body where the store cannot be read (robot: Health unhappy)', async (t) => {
+  const client = await started(t)
+  const { application } = client.system.driver
+  const query = application.query.bind(application)
+  const next = (): Promise<never> => Promise.reject(new StoreError('STORE_UNAVAILABLE', 'no answer'))
+  const rows = (): AsyncIterable<never> => ({ [Symbol.asyncIterator]: () => ({ next }) })
+  application.query = (domain, asked, ...more) =>
+    query(domain, { name: asked.name, run: (reader, args) => asked.run({ ...reader, rows }, args) }, ...more)
+  t.match(await client.get('/v1/health'), { statusCode: 500, body: '' })
 })
 
 t.test('E2T instances are listed in the exact text that clients know (robot: Get_E2T_Instances)', async (t) => {

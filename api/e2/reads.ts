@@ -10,7 +10,7 @@ import { nbIdentity, nodebInfo } from './shapes.js'
 export function registerReads(app: FastifyInstance, api: Api): void {
   route(app, api, 'get', '/health', 'Whether the RIC can be asked: an empty body', async (request) => {
     try {
-      await ask(request, keepAliveQueries.ric, { ric: request.ric })
+      await ask(request, keepAliveQueries.health, { ric: request.ric })
     } catch (error) {
       // Upstream's probe knows but these two.
       if (!(error instanceof E2Error)) throw error

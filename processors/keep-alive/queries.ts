@@ -87,6 +87,16 @@ const ricQuery: Query<OfRicArguments, RicView> = {
   },
 }
 
+/** Whether the store can be read: looks for rows that are not there, past all caches. Rejects as the store does. (GET health) */
+const healthQuery: Query<OfRicArguments, true> = {
+  name: 'health',
+  async run(reader, { ric }) {
+    const none = reader.rows(nodebs, { prefix: keyOf(ric, '', '') })
+    await none[Symbol.asyncIterator]().next()
+    return true
+  },
+}
+
 /** What is owed to the Routing Manager by a partition's RICs, oldest first. */
 const owedCallsQuery: Query<object, readonly OwedCallView[]> = {
   name: 'owed-calls',
@@ -106,6 +116,7 @@ export const keepAliveQueries = {
   nodeb: nodebQuery,
   nodebs: nodebsQuery,
   ric: ricQuery,
+  health: healthQuery,
   owedCalls: owedCallsQuery,
 } as const
 
