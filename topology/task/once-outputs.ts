@@ -14,8 +14,11 @@ export interface OutputPosition {
 
 export interface OnceOutputsOptions {
   readonly clock: Clock
+  readonly log: Pick<Log, 'offsets' | 'read'>
   readonly writer: TransactionalWriter
   readonly changelog: TopicPartition
+  /** Where to look in it for what this owner has sent. */
+  readonly changelogFrom: number
   /** As an earlier owner left it. */
   readonly position: OutputPosition
   /** Aborted: nothing more is sent, and what waits is rejected. */
@@ -48,10 +51,12 @@ export class OnceOutputs {
   #foldedUpTo = 0
   #isSending = false
   #outUpTo: number
+  #changelogFrom: number
 
   constructor(options: OnceOutputsOptions) {
     this.#options = options
     this.#outUpTo = options.position.offset
+    this.#changelogFrom = options.changelogFrom
     options.signal.addEventListener('abort', () => {
       for (const stopped of this.#waiting.splice(0)) stopped.reject(ensureError(options.signal.reason))
     })
@@ -112,11 +117,23 @@ export class OnceOutputs {
     }
     const out: OutputPosition = { ...position, offset: (portion.at(-1)?.made.position.offset ?? 0) + 1 }
     const told = { key: Buffer.from(ONCE_OUTPUTS), value: Buffer.from(JSON.stringify(out)) }
+    let isInDoubt = false
     await retrying({ clock, delayMs: RETRY_MS, signal: giveUp, onRetry }, async () => {
       signal.throwIfAborted()
-      await writer.append([...parts.values(), { ...changelog, records: [told] }])
+      if (isInDoubt && (await this.#isOut(out))) return
+      isInDoubt = true
+      const appended = await writer.append([...parts.values(), { ...changelog, records: [told] }])
+      this.#changelogFrom = (appended.at(-1)?.baseOffset ?? 0) + 1
     })
     this.#outUpTo = Math.max(this.#outUpTo, out.offset)
+  }
+
+  /** A transaction whose end was not answered may be committed: once the writer is sound again the changelog tells. */
+  async #isOut(out: OutputPosition): Promise<boolean> {
+    const { log, writer, changelog, position } = this.#options
+    await writer.append([])
+    const found = await findOutputPosition(log, changelog, this.#changelogFrom, position)
+    return found.offset >= out.offset
   }
 }
 
@@ -125,7 +142,7 @@ export class OnceOutputs {
  * given one. What stands before a commit's known end of the changelog is in that commit.
  */
 export async function findOutputPosition(
-  log: Log,
+  log: Pick<Log, 'offsets' | 'read'>,
   changelog: TopicPartition,
   from: number,
   otherwise: OutputPosition,

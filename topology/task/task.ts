@@ -320,9 +320,9 @@ export class Task {
       onError: (error) => observer.onError(error),
     })
     const onceOutputs = new OnceOutputs({
-      clock,
-      writer,
+      ...{ clock, writer, log: environment.log },
       changelog: { topic: environment.changelogTopic, partition },
+      changelogFrom: opened.commit.changelog.end,
       position: opened.outputs,
       signal: this.#stop.signal,
       giveUp: this.#giveUp,
