@@ -34,7 +34,7 @@ for (const isCommitted of [true, false]) {
         read(at, offset) {
           const records = topics['changelog']!.map((record, i) => ({ offset: i, timestamp: 0, headers: [], ...record }))
           const end = records.length
-          return Promise.resolve({ ...at, records: records.slice(offset) as LogRecord[], next: end, end })
+          return Promise.resolve({ ...at, records: records.slice(offset), next: end, end })
         },
       },
       ...{ clock, writer, changelog, changelogFrom: 0, signal, giveUp: signal },
