@@ -1,7 +1,7 @@
 import t from 'tap'
 import { manualClock } from '../../common/manual-clock.js'
 import { LogError } from '../log/errors.js'
-import type { LogRecord, NewRecord, TransactionalWriter } from '../log/log.js'
+import type { NewRecord, TransactionalWriter } from '../log/log.js'
 import { OnceOutputs } from './once-outputs.js'
 import type { Output } from './output-record.js'
 
