@@ -49,7 +49,7 @@ t.test('ME-03 clients drop searches half-way', async (t) => {
     for (let sent = 0; sent < count; sent += 50) await Promise.all(Array.from({ length: 50 }, dropped))
   }
   await Promise.all(Array.from({ length: 8 }, () => running.ask('/ncmp/v1/ch/searches', { body: {} })))
-  await drop(200)
+  await drop(2000)
   const before = await memory()
   await drop(2000)
   await until('no iterator is open', async () => (await running.metric('pulsefold_store_open_iterators')) === 0)

@@ -110,7 +110,7 @@ if (brokers.length > 0) {
       t.equal((await system.ask('/ops/health/ready')).status, 503)
       t.equal(await system.metric('pulsefold_input_stopped', topic), 1)
       t.ok(await system.levelIs('dev-1', 'COMPLETE'), 'answers go on')
-      t.match(await commandLine('sources', 'list', '--url', url()), `0 ${topic}/0  stopped: the topic was made anew\n`)
+      t.match(await commandLine('sources', 'list', '--url', url()), `${topic}/0  stopped: the topic was made anew\n`)
       t.match(await commandLine('sources', 'restart', topic, '0', '--url', url()), /required option '--reason/)
       t.match(
         await commandLine('sources', 'restart', topic, '0', '--url', url(), '--actor=op', '--reason=moved broker'),
@@ -135,7 +135,8 @@ if (brokers.length > 0) {
     await append({ topic, partition: 0 }, [heartbeat('dev-1', 'NONE')])
     t.ok(await system.levelIs('dev-1', 'NONE'))
     await until('it is committed', async () => {
-      return (await system.json<{ position: number }[]>('/ops/sources'))[0]?.position === 1
+      const sources = await system.json<{ topic: string; position: number }[]>('/ops/sources')
+      return sources.find((source) => source.topic === topic)?.position === 1
     })
     await system.stop()
     await append(
