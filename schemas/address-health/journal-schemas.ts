@@ -1,22 +1,13 @@
 import type { AvroRecordSchema } from '../avro.js'
+import { fields, nullable, recordsOf, text } from '../record-fields.js'
+import type { Field } from '../record-fields.js'
 import { ADDRESS_OPERATIONS, CALL_RESULTS, SELECTION_MODES } from './journal-events.js'
 import type { AddressHealthEvent } from './journal-events.js'
 
-type Field = AvroRecordSchema['fields'][number]
-
-/** All records of a journal are branches of one union: every named type in it has a name of its own. */
 const namespace = 'pulsefold.addresshealth'
 
-const record = (name: string, fields: readonly Field[]): AvroRecordSchema => ({
-  type: 'record',
-  name,
-  namespace,
-  fields,
-})
-const fields = (type: unknown, ...names: readonly string[]): readonly Field[] => names.map((name) => ({ name, type }))
-const text = (...names: readonly string[]): readonly Field[] => fields('string', ...names)
+const record = recordsOf(namespace)
 const words = (name: string, symbols: readonly string[]): unknown => ({ type: 'enum', name, namespace, symbols })
-const nullable = (type: unknown): unknown => ['null', type]
 const asIs = (type: unknown): unknown => type
 
 /** A platform's parameters; `ofType` makes each of them nullable, or leaves it. */

@@ -1,20 +1,12 @@
 import type { AvroRecordSchema } from '../avro.js'
+import { fields, list, recordsOf, text } from '../record-fields.js'
+import type { Field } from '../record-fields.js'
 import { NODE_TYPES } from './journal-events.js'
 import type { KeepAliveEvent } from './journal-events.js'
 
-type Field = AvroRecordSchema['fields'][number]
-
 const namespace = 'pulsefold.keepalive'
 
-const record = (name: string, fields: readonly Field[]): AvroRecordSchema => ({
-  type: 'record',
-  name,
-  namespace,
-  fields,
-})
-const fields = (type: unknown, ...names: readonly string[]): readonly Field[] => names.map((name) => ({ name, type }))
-const text = (...names: readonly string[]): readonly Field[] => fields('string', ...names)
-const list = (items: unknown): unknown => ({ type: 'array', items })
+const record = recordsOf(namespace)
 const nodeType = (name: string): Field => ({
   name: 'nodeType',
   type: { type: 'enum', name, namespace, symbols: NODE_TYPES },

@@ -1,22 +1,11 @@
 import type { AvroRecordSchema } from '../avro.js'
+import { fields, list, nullable, recordsOf, text } from '../record-fields.js'
 import { TRUST_LEVELS } from './journal-events.js'
 import type { TrustLevelEvent } from './journal-events.js'
 
-type Field = AvroRecordSchema['fields'][number]
-
-/** All records of a journal are branches of one union: every named type in it has a name of its own. */
 const namespace = 'pulsefold.trustlevel'
 
-const record = (name: string, fields: readonly Field[]): AvroRecordSchema => ({
-  type: 'record',
-  name,
-  namespace,
-  fields,
-})
-const fields = (type: unknown, ...names: readonly string[]): readonly Field[] => names.map((name) => ({ name, type }))
-const text = (...names: readonly string[]): readonly Field[] => fields('string', ...names)
-const nullable = (type: unknown): unknown => ['null', type]
-const list = (items: unknown): unknown => ({ type: 'array', items })
+const record = recordsOf(namespace)
 
 /** A level as of this version; a later version's newer symbol reads as NONE. */
 export function trustLevelSchema(name: string): unknown {
