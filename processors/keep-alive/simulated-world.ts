@@ -1,3 +1,5 @@
+import { seededRandom } from '../../common/random.js'
+import type { Random } from '../../common/random.js'
 import type { KeepAliveEvent } from '../../schemas/keep-alive/journal-events.js'
 import { KeepAliveKit, RIC } from './test-kit.js'
 
@@ -12,19 +14,6 @@ export const DELAY_MS = 500
 /** The last disturbance ends so long before the end of a run. */
 export const QUIET_MS = 6000
 const RUN_MS = 20_000
-
-type Random = () => number
-
-/** The same numbers for the same seed. (mulberry32) */
-function seededRandom(seed: number): Random {
-  let state = seed | 0
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296
-  }
-}
 
 /** A termination as the world makes it. */
 interface Termination {

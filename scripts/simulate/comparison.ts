@@ -1,5 +1,6 @@
 import { TRUST_LEVELS } from '../../schemas/trust-level/journal-events.js'
-import { drawn, seededRandom } from './random.js'
+import { seededRandom } from '../../common/random.js'
+import { drawn } from './random.js'
 import { comparedSearch, type ReadDifference, type Report, type SearchComparison } from './report.js'
 import type { Run } from './traffic.js'
 

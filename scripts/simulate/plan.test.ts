@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { heartbeatCount, plannedDevices, plannedHeartbeats, plannedOutages, type PlanOptions } from './plan.js'
-import { drawn, seededRandom } from './random.js'
+import { seededRandom } from '../../common/random.js'
+import { drawn } from './random.js'
 
 const options: PlanOptions = {
   devices: 1000,

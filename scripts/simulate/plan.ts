@@ -1,5 +1,6 @@
 import type { TrustLevel } from '../../schemas/trust-level/journal-events.js'
-import { drawn, type Random } from './random.js'
+import type { Random } from '../../common/random.js'
+import { drawn } from './random.js'
 
 /** What a run is made of; the same options and seed give the same plan. */
 export interface PlanOptions {

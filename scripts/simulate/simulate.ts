@@ -5,7 +5,7 @@ import { httpClient } from './http-client.js'
 import { plannedDevices, plannedOutages, type PlanOptions, type SimulatedDevice } from './plan.js'
 import type { Progress } from './progress.js'
 import { pulsefoldApi, REGISTRATION_BATCH } from './pulsefold-api.js'
-import { seededRandom } from './random.js'
+import { seededRandom } from '../../common/random.js'
 import type { Report } from './report.js'
 import { playOutage, sendHeartbeats, startRun } from './traffic.js'
 

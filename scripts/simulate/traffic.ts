@@ -5,7 +5,7 @@ import { expectationOf, type Expectation } from './expectation.js'
 import { plannedHeartbeats, type PlannedOutage, type PlanOptions, type SimulatedDevice } from './plan.js'
 import type { Progress } from './progress.js'
 import type { PulsefoldApi } from './pulsefold-api.js'
-import { seededRandom } from './random.js'
+import { seededRandom } from '../../common/random.js'
 import type { OutageReport } from './report.js'
 
 /** What a device says of itself; `device` is its index. */

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { seededRandom } from '../random.js'
+import { seededRandom } from '../../../common/random.js'
 import { callsToFailed, compareMoves } from './observation.js'
 import type { SeenState } from './observation.js'
 import { activeWithinMs, failedWithinMs, isDown, leastDurationMs, plannedAddressOutages } from './plan.js'

@@ -1,4 +1,5 @@
-import { drawn, type Random } from '../random.js'
+import type { Random } from '../../../common/random.js'
+import { drawn } from '../random.js'
 
 export interface SisPlanOptions {
   readonly platforms: number

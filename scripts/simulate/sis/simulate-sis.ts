@@ -1,6 +1,6 @@
 import { sleep } from '../../../common/clock.js'
 import { httpClient } from '../http-client.js'
-import { seededRandom } from '../random.js'
+import { seededRandom } from '../../../common/random.js'
 import type { SimulateContext } from '../simulate.js'
 import { callsToFailed, compareMoves } from './observation.js'
 import type { PlacedCall, SeenState } from './observation.js'
