@@ -1,10 +1,9 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import t from 'tap'
+import { freePort } from './free-port.js'
 import { projectDirectory } from './project-directory.js'
 
 const skip = spawnSync('curl', ['--version']).error === undefined ? false : 'install curl, which the README uses'
@@ -14,15 +13,6 @@ function commands(): string[] {
   const readme = readFileSync(join(projectDirectory, 'README.md'), 'utf8')
   const session = /^## First session$([\s\S]*?)^## /m.exec(readme)?.[1] ?? ''
   return [...session.matchAll(/^```\n([\s\S]*?)^```$/gm)].map((match) => match[1] ?? '')
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
 }
 
 t.test("the README's first session works when pasted", { skip }, async (t) => {

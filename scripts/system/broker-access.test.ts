@@ -2,7 +2,8 @@ import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import t from 'tap'
 import { onKafka, PLUGIN, temporaryFolder } from './fixtures.js'
-import { freePort, ownBroker } from './own-broker.js'
+import { freePort } from '../free-port.js'
+import { ownBroker } from './own-broker.js'
 import { spawnPulsefold } from './real-process.js'
 
 t.test(

@@ -2,11 +2,10 @@ import { execFileSync, spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
-import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Test } from 'tap'
+import { freePort } from '../free-port.js'
 import { projectDirectory } from '../project-directory.js'
 import { temporaryFolder } from './fixtures.js'
 
@@ -32,15 +31,6 @@ function brokerFiles(): string | undefined {
   const directory = process.env['PULSEFOLD_SERVICES_DIR'] ?? join(tmpdir(), 'pulsefold-services')
   const files = join(directory, 'kafka-files')
   return existsSync(files) ? files : undefined
-}
-
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
 }
 
 /** Undefined, with a line that says how to have one, where the broker's files are not at hand; in CI that is a failure. */

@@ -1,8 +1,6 @@
-import { once } from 'node:events'
-import { createServer } from 'node:net'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
+import { freePort } from '../../free-port.js'
 import { systemClock } from '../../../common/clock.js'
 import { openKafkaLog } from '../../../topology/log/kafka/kafka-log.js'
 import type { Log } from '../../../topology/log/log.js'
@@ -168,13 +166,4 @@ function sumOf(metrics: string, name: string, part = ''): number {
     .split('\n')
     .filter((line) => (line.startsWith(`${name}{`) || line.startsWith(`${name} `)) && line.includes(part))
     .reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' '))), 0)
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
 }

@@ -6,10 +6,10 @@ import type { Position } from '../../../topology/streams.js'
 import { startReplayThreads } from '../../audit/replay-threads.js'
 import { scratchStores } from '../../audit/scratch-stores.js'
 import { startDmiPlugin } from '../../simulate/dmi-plugin.js'
-import { DOMAIN, untilReadable } from '../answers.js'
+import { DOMAIN } from '../answers.js'
 import { deviceIds, registerDevices } from '../devices.js'
 import type { Figure } from '../figure.js'
-import { byPartition, halfChanged, HEARTBEAT_TOPIC } from '../heartbeats.js'
+import { sendHalfChanged } from '../half-changed-rounds.js'
 import { startHttpCaller } from '../http-caller.js'
 import { startService } from '../service.js'
 
@@ -24,12 +24,7 @@ export async function replayed(directory: string): Promise<readonly Figure[]> {
   const caller = startHttpCaller(service.url)
   const ids = deviceIds(DEVICES)
   await registerDevices(caller, plugin.address, ids)
-  for (let round = 0; round < ROUNDS; round++) {
-    const timeMs = Date.now()
-    const records = byPartition(halfChanged(ids, round % 2 === 0 ? 'NONE' : 'COMPLETE'), timeMs)
-    await Promise.all(records.map((some, partition) => application.log.append(HEARTBEAT_TOPIC, partition, some)))
-    await untilReadable(application, records, timeMs)
-  }
+  await sendHalfChanged(application, ids, ROUNDS)
   caller.close()
 
   const expected = new Map<number, string>()

@@ -1,19 +1,10 @@
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import t from 'tap'
+import { freePort } from '../../free-port.js'
 import { systemClock } from '../../../common/clock.js'
 import { spawnPulsefold } from '../../system/real-process.js'
 import { isAsExpected, reportLines } from './report.js'
 import { simulateE2t } from './simulate-e2t.js'
 import type { E2tOptions } from './simulate-e2t.js'
-
-async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo
-  await new Promise((resolve) => server.close(resolve))
-  return port
-}
 
 const options: Omit<E2tOptions, 'url' | 'routingManagerPort' | 'kubernetesPort'> = {
   ric: 'AACCE',
