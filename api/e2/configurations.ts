@@ -1,4 +1,5 @@
 import { isJsonObject } from '../../schemas/json.js'
+import { isFirstWord } from './enumerations.js'
 import { E2Error } from './errors.js'
 import { listIn } from './json.js'
 
@@ -7,9 +8,9 @@ type Members = Readonly<Record<string, unknown>>
 /** What an eNB must say of itself and of its cells. Errors: E2_VALIDATION, E2_CORRUPTED_JSON. */
 export function checkEnb(enb: Members): void {
   const cells = listIn(enb, 'servedCells')
-  demand(isSet(enb['enbType']) && cells.length > 0)
+  demand(isSet(enb, 'enbType') && cells.length > 0)
   for (const cell of cells) {
-    demand(isSet(cell['cellId']) && isSet(cell['eutraMode']) && isSet(cell['tac']))
+    demand(isSet(cell, 'cellId') && isSet(cell, 'eutraMode') && isSet(cell, 'tac'))
     demand(isFilledList(cell['broadcastPlmns']) && isDuplex(cell['choiceEutraMode']))
   }
 }
@@ -20,11 +21,12 @@ export function checkCells(cells: readonly Members[]): void {
   for (const cell of cells) {
     const information = cell['servedNrCellInformation']
     demand(isJsonObject(information))
-    const { cellId, choiceNrMode, nrMode, nrPci, servedPlmns } = information as Members
-    demand(isSet(cellId) && isDuplex(choiceNrMode) && isSet(nrMode) && isSet(nrPci) && isFilledList(servedPlmns))
+    const served = information as Members
+    demand(isSet(served, 'cellId') && isSet(served, 'nrMode') && isSet(served, 'nrPci'))
+    demand(isDuplex(served['choiceNrMode']) && isFilledList(served['servedPlmns']))
     for (const neighbour of listIn(cell, 'nrNeighbourInfos')) {
-      demand(isSet(neighbour['nrCgi']) && isDuplex(neighbour['choiceNrMode']))
-      demand(isSet(neighbour['nrMode']) && isSet(neighbour['nrPci']))
+      demand(isSet(neighbour, 'nrCgi') && isSet(neighbour, 'nrMode') && isSet(neighbour, 'nrPci'))
+      demand(isDuplex(neighbour['choiceNrMode']))
     }
   }
 }
@@ -33,10 +35,11 @@ function demand(isRight: boolean): void {
   if (!isRight) throw new E2Error('E2_VALIDATION')
 }
 
-/** A text or a number other than its zero value, the first word of an enumeration. */
-function isSet(value: unknown): boolean {
+/** A text or a number, and not its zero value. */
+function isSet(members: Members, name: string): boolean {
+  const value = members[name]
   return typeof value === 'string'
-    ? value !== '' && !value.startsWith('UNKNOWN')
+    ? value !== '' && !isFirstWord(name, value)
     : typeof value === 'number' && value !== 0
 }
 

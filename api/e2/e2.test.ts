@@ -103,6 +103,51 @@ t.test('health is 500 without body where the store cannot be read (robot: Health
   t.match(await client.get('/v1/health'), { statusCode: 500, body: '' })
 })
 
+t.test('all is 500 "RNIB error" where the store has failed (robot: Unhappy)', async (t) => {
+  const client = await started(t)
+  await client.init()
+  await client.setUp()
+  for (const task of client.system.driver.application.tasks) {
+    if (task.processor.name === 'keep-alive') task.fail(new StoreError('STORE_UNAVAILABLE', 'no answer'))
+  }
+  const gets = ['e2t/list', 'e2t/selection', 'nodeb/states', `nodeb/states/${RAN}`, `nodeb/${RAN}`, 'symptomdata']
+  const commands = [
+    ['PUT', 'nodeb/shutdown', undefined],
+    ['PUT', 'nodeb/parameters', { enableRic: false }],
+    ['PUT', 'nodeb/health', {}],
+    ['POST', 'nodeb/enb', enbBody],
+    ['PUT', `nodeb/enb/${ENB}`, { enb: enbBody.enb }],
+    ['DELETE', `nodeb/enb/${ENB}`, undefined],
+  ] as const
+  const body = '{"errorCode":500,"errorMessage":"RNIB error"}'
+  for (const path of gets) t.match(await client.get(`/v1/${path}`), { statusCode: 500, body }, path)
+  for (const [method, path, sent] of commands) {
+    t.match(await client.send(method, `/v1/${path}`, sent), { statusCode: 500, body }, `${method} ${path}`)
+  }
+  t.match(await client.get('/v1/health'), { statusCode: 500, body: '' })
+})
+
+t.test('a command whose fold fails is 500 "RNIB error", and one without answer 500/501 or 500/502', async (t) => {
+  const client = await started(t)
+  const { application } = client.system.driver
+  let reason: 'failed' | 'outcomeOpen' = 'failed'
+  application.command = () => Promise.resolve({ ok: false, reason, message: 'of the test', retryAfterMs: 0 })
+  const codes = async (): Promise<unknown[]> => {
+    const parameters = await client.send('PUT', '/v1/nodeb/parameters', { enableRic: false })
+    const shutdown = await client.send('PUT', '/v1/nodeb/shutdown')
+    return [parameters, shutdown].map((answer) => [answer.statusCode, answer.json<{ errorCode: number }>().errorCode])
+  }
+  t.strictSame(await codes(), [
+    [500, 500],
+    [500, 500],
+  ])
+  reason = 'outcomeOpen'
+  t.strictSame(await codes(), [
+    [500, 501],
+    [500, 502],
+  ])
+})
+
 t.test('E2T instances are listed in the exact text that clients know (robot: Get_E2T_Instances)', async (t) => {
   const client = await started(t)
   await client.init()
@@ -204,6 +249,18 @@ t.test('names that look like the first word of an enumeration are shown', async 
     t.match(added.json(), { ranName, globalNbId: { plmnId: 'p', nbId: 'NA' } })
     t.match((await client.get(`/v1/nodeb/states/${ranName}`)).json(), { inventoryName: ranName })
   }
+})
+
+t.test('ids in a configuration may begin with UNKNOWN; the first words of its enumerations are left out', async (t) => {
+  const client = await started(t)
+  const cell = { ...enbBody.enb.servedCells[0], cellId: 'UNKNOWN1', tac: 'UNKNOWN', csgId: 'NA' }
+  const unset = { bandwidthReducedSi: 'UNKNOWN_BANDWIDTH_REDUCED_SI', mbsfnSubframeInfos: [{ x: 1 }] }
+  const enb = { ...enbBody.enb, servedCells: [{ ...cell, ...unset }], guGroupIds: ['UNKNOWN2'] }
+  const added = await client.send('POST', '/v1/nodeb/enb', { ...enbBody, enb })
+  t.equal(added.statusCode, 201, added.body)
+  const shown = added.json<{ enb: { servedCells: Record<string, unknown>[]; guGroupIds: string[] } }>().enb
+  t.match(shown, { servedCells: [{ cellId: 'UNKNOWN1', tac: 'UNKNOWN', csgId: 'NA' }], guGroupIds: ['UNKNOWN2'] })
+  t.notOk('bandwidthReducedSi' in (shown.servedCells[0] ?? {}))
 })
 
 t.test('what is refused, and with which number', async (t) => {

@@ -1,4 +1,5 @@
 import { isJsonObject, parseJson } from '../../schemas/json.js'
+import { isFirstWord } from './enumerations.js'
 import { E2Error } from './errors.js'
 
 /** A request's body as JSON. Errors: E2_CORRUPTED_JSON. */
@@ -50,23 +51,21 @@ function memberIn<Value>(
 }
 
 /** JSON as protobuf writes it: members with zero values (0, "", false, empty lists, null) are left out, at any depth; elements of lists stay. */
-export function withoutZeros(value: unknown, isZero = isZeroValue): unknown {
+export function withoutZeros(value: unknown, isZero: IsZero = (_name, member) => isZeroValue(member)): unknown {
   if (Array.isArray(value)) return value.map((item) => withoutZeros(item, isZero))
   if (!isJsonObject(value)) return value
   return Object.fromEntries(
     Object.entries(value)
       .map(([name, member]) => [name, withoutZeros(member, isZero)] as const)
-      .filter(([, member]) => !isZero(member)),
+      .filter(([name, member]) => !isZero(name, member)),
   )
 }
 
+type IsZero = (name: string, member: unknown) => boolean
+
 /** As before, of a configuration, which has enumerations: their first words are zero values, too. */
 export function configurationWithoutZeros(value: unknown): unknown {
-  return withoutZeros(value, (member) => isZeroValue(member) || isFirstWord(member))
-}
-
-function isFirstWord(value: unknown): boolean {
-  return typeof value === 'string' && (value.startsWith('UNKNOWN') || value === 'NA')
+  return withoutZeros(value, (name, member) => isZeroValue(member) || isFirstWord(name, member))
 }
 
 function isZeroValue(value: unknown): boolean {

@@ -8,7 +8,7 @@ import { checkCells, checkEnb } from './configurations.js'
 import { E2Error } from './errors.js'
 import type { E2ErrorCode } from './errors.js'
 import { listIn, numberIn, objectIn, objectOf, textIn } from './json.js'
-import { ask, checkContentType, commandOf, ranNameOf, route, sendJson, taken } from './route.js'
+import { ask, checkContentType, command, ranNameOf, route, sendJson } from './route.js'
 import type { E2Request } from './route.js'
 import { nodebInfo } from './shapes.js'
 
@@ -74,9 +74,11 @@ const refusals: Readonly<Record<Extract<NodebAnswer, { done: false }>['why'], E2
   internal: 'E2_INTERNAL',
 }
 
-async function done(request: E2Request, event: KeepAliveEvent): Promise<Position> {
-  const result = await request.api.streams.command<NodebAnswer>(...commandOf(request, event))
-  const { answer, position } = taken(request, result)
+async function done(
+  request: E2Request,
+  event: Extract<KeepAliveEvent, { type: 'EnbAdded' | 'NodebUpdated' | 'EnbDeleted' }>,
+): Promise<Position> {
+  const { answer, position } = await command(request, event)
   if (!answer.done) throw new E2Error(refusals[answer.why])
   return position
 }

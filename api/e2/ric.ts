@@ -1,12 +1,11 @@
 import type { FastifyInstance } from 'fastify'
 import { sleep } from '../../common/clock.js'
 import { keepAliveQueries } from '../../processors/keep-alive/index.js'
-import type { RanHealthAnswer, RedButtonAnswer, RicParametersAnswer } from '../../schemas/keep-alive/journal-events.js'
 import type { Api } from '../api.js'
 import { clientGone } from '../client-gone.js'
 import { E2Error } from './errors.js'
 import { objectOf } from './json.js'
-import { ask, checkContentType, commandOf, route, sendJson, taken } from './route.js'
+import { ask, checkContentType, command, route, sendJson } from './route.js'
 import type { E2Request } from './route.js'
 
 /** Upstream reads no more of the body. */
@@ -24,8 +23,7 @@ export function registerRic(app: FastifyInstance, api: Api): void {
     'Red Button: shuts all RANs down; answers when all are',
     async (request) => {
       const event = { type: 'RedButtonPressed', data: { ric: request.ric } } as const
-      const result = await api.streams.command<RedButtonAnswer>(...commandOf(request, event))
-      const { answer } = taken(request, result, 'E2_MESSAGE_NOT_SENT')
+      const { answer } = await command(request, event, 'E2_MESSAGE_NOT_SENT')
       if (answer.due !== 0) await untilShutDown(request)
       return void request.reply.status(204).send()
     },
@@ -35,7 +33,7 @@ export function registerRic(app: FastifyInstance, api: Api): void {
     const { enableRic, ...unknown } = objectOf(request.request.body)
     if (typeof enableRic !== 'boolean' || Object.keys(unknown).length > 0) throw new E2Error('E2_CORRUPTED_JSON')
     const event = { type: 'RicParametersSet', data: { ric: request.ric, enableRic } } as const
-    return taken(request, await api.streams.command<RicParametersAnswer>(...commandOf(request, event))).answer
+    return (await command(request, event)).answer
   })
 
   route(app, api, 'put', '/nodeb/health', 'Asks connected RANs for a sign of life', async (request) => {
@@ -46,8 +44,7 @@ export function registerRic(app: FastifyInstance, api: Api): void {
     if (!isTextList(ranList)) throw new E2Error('E2_CORRUPTED_JSON')
     const ranNames = ranList.length === 0 ? null : ranList
     const event = { type: 'RanHealthAsked', data: { ric: request.ric, ranNames } } as const
-    const result = await api.streams.command<RanHealthAnswer>(...commandOf(request, event))
-    const { answer } = taken(request, result)
+    const { answer } = await command(request, event)
     if (answer.asked === 0) throw new E2Error('E2_NO_CONNECTED_RAN')
     return void sendJson(request.reply.status(202), { message: 'Request Accepted' })
   })

@@ -1,7 +1,14 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { KeepAliveEvent } from '../../schemas/keep-alive/journal-events.js'
+import { keepAliveQueries } from '../../processors/keep-alive/index.js'
+import type {
+  KeepAliveEvent,
+  NodebAnswer,
+  RanHealthAnswer,
+  RedButtonAnswer,
+  RicParametersAnswer,
+} from '../../schemas/keep-alive/journal-events.js'
 import type { Query } from '../../topology/processor.js'
-import type { CommandOptions, CommandResult, Demand, Position } from '../../topology/streams.js'
+import type { Demand, Position, QueryResult } from '../../topology/streams.js'
 import { actOf } from '../acts.js'
 import type { Api } from '../api.js'
 import { demandOf, tellPositions, tellProvenance } from '../positions.js'
@@ -52,40 +59,43 @@ export function ranNameOf({ request }: E2Request): string {
 
 /** Asks the owner of the RIC. Errors: E2_STORE, E2_STORE_MOVING. */
 export async function ask<Arguments, Result>(
-  { api, request, reply, ric }: E2Request,
+  request: E2Request,
   query: Query<Arguments, Result>,
   args: Arguments,
-  demand: Demand = demandOf(api, request, reply),
+  demand: Demand = demandOf(request.api, request.request, request.reply),
 ): Promise<Result> {
-  // What is chosen and refused by must not be old.
-  const answer = await api.streams.query(KEEP_ALIVE, query, ric, args, { ...demand, role: 'active' })
-  if (!answer.ok) {
-    const { reason, message, retryAfterMs } = answer
-    const cause = new Error(message)
-    throw reason === 'storeFailed'
-      ? new E2Error('E2_STORE', { cause })
-      : new E2Error('E2_STORE_MOVING', { cause, retryAfterMs })
-  }
-  tellProvenance(reply, [answer])
+  const answer = await asked(request, query, args, demand)
+  if (!answer.ok) throw unanswered(answer)
+  tellProvenance(request.reply, [answer])
   return answer.result
 }
 
 const TIMEOUT_MS = 10_000
 
-/** Where a command of this request goes, and how. */
-export function commandOf(
-  { api, request, ric }: E2Request,
-  event: KeepAliveEvent,
-): [domain: string, to: { readonly key: string }, event: KeepAliveEvent, options: CommandOptions] {
-  return [KEEP_ALIVE, { key: ric }, event, { ...actOf(api, request), timeoutMs: TIMEOUT_MS }]
+/** Commands, and what their folds answer. */
+interface Answers {
+  readonly RedButtonPressed: RedButtonAnswer
+  readonly RicParametersSet: RicParametersAnswer
+  readonly RanHealthAsked: RanHealthAnswer
+  readonly EnbAdded: NodebAnswer
+  readonly NodebUpdated: NodebAnswer
+  readonly EnbDeleted: NodebAnswer
 }
 
-/** What a command's fold said. Errors: E2_STORE_MOVING, E2_INTERNAL, and the one given where the outcome is open. */
-export function taken<Answer>(
-  { reply }: E2Request,
-  result: CommandResult<Answer>,
+/**
+ * Gives the RIC's owner a command; answers what its fold said. A store that cannot be read refuses it unheard, as upstream's
+ * does. Errors: E2_STORE, E2_STORE_MOVING, and the one given where the outcome is open.
+ */
+export async function command<Type extends keyof Answers>(
+  request: E2Request,
+  event: Extract<KeepAliveEvent, { type: Type }>,
   whenOpen: 'E2_OUTCOME_OPEN' | 'E2_MESSAGE_NOT_SENT' = 'E2_OUTCOME_OPEN',
-): { readonly answer: Answer; readonly position: Position } {
+): Promise<{ readonly answer: Answers[Type]; readonly position: Position }> {
+  const { api, request: http, reply, ric } = request
+  const store = await asked(request, keepAliveQueries.health, { ric }, {})
+  if (!store.ok && store.reason === 'storeFailed') throw unanswered(store)
+  const options = { ...actOf(api, http), timeoutMs: TIMEOUT_MS }
+  const result = await api.streams.command<Answers[Type]>(KEEP_ALIVE, { key: ric }, event, options)
   if (result.ok) {
     tellPositions(reply, [result.position])
     return result
@@ -98,8 +108,25 @@ export function taken<Answer>(
     case 'outcomeOpen':
       throw new E2Error(whenOpen, { cause, retryAfterMs })
     case 'failed':
-      throw new E2Error('E2_INTERNAL', { cause })
+      throw new E2Error('E2_STORE', { cause })
   }
+}
+
+/** What is chosen and refused by must not be old: of the owner only. */
+function asked<Arguments, Result>(
+  { api, ric }: E2Request,
+  query: Query<Arguments, Result>,
+  args: Arguments,
+  demand: Demand,
+): Promise<QueryResult<Result>> {
+  return api.streams.query(KEEP_ALIVE, query, ric, args, { ...demand, role: 'active' })
+}
+
+function unanswered({ reason, message, retryAfterMs }: Extract<QueryResult<unknown>, { ok: false }>): E2Error {
+  const cause = new Error(message)
+  return reason === 'storeFailed'
+    ? new E2Error('E2_STORE', { cause })
+    : new E2Error('E2_STORE_MOVING', { cause, retryAfterMs })
 }
 
 /** Upstream compares the header as a whole. Errors: E2_HEADER_VALIDATION. */
