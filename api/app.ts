@@ -6,6 +6,7 @@ import type { Api, ApiLogger } from './api.js'
 import { registerAudit } from './audit/index.js'
 import { answerMalformed } from './client-errors.js'
 import { registerE2 } from './e2/index.js'
+import { KEEP_ALIVE } from './e2/route.js'
 import { registerEvents } from './events/post-events.js'
 import { errorBody, surfaceOf } from './error-shapes.js'
 import { ApiError, retryAfter } from './errors.js'
@@ -13,9 +14,10 @@ import { publicError } from './http-status.js'
 import { parseJsonBody } from './json-body.js'
 import { registerInstances } from './instances/route.js'
 import type { InstanceRoutes } from './instances/route.js'
+import { ADDRESS_HEALTH } from './external-platforms/domain.js'
 import { registerExternalPlatforms } from './external-platforms/index.js'
 import { registerNcmp } from './ncmp/index.js'
-import { registerOps } from './ops/index.js'
+import { registerOps, registerTrustLevelOps } from './ops/index.js'
 import { registerHealthCheck } from './site/health-check.js'
 import type { HealthCheck } from './site/health-check.js'
 import { registerInactiveSite } from './site/inactive-site.js'
@@ -23,6 +25,7 @@ import { registerSite } from './site/index.js'
 import type { SiteControl } from './site/site-control.js'
 import { routeTable } from './route-table.js'
 import type { RouteTable } from './route-table.js'
+import { TRUST_LEVEL } from './trust-level-queries.js'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -148,11 +151,13 @@ export async function createApp(
       },
     },
   })
-  registerNcmp(app, api)
-  registerExternalPlatforms(app, api)
+  const runs = new Set(api.streams.processors.map(({ name }) => name))
+  if (runs.has(TRUST_LEVEL)) registerNcmp(app, api)
+  if (runs.has(ADDRESS_HEALTH)) registerExternalPlatforms(app, api)
   await registerEvents(app, api)
   registerOps(app, api)
-  await registerE2(app, api, logger)
+  if (runs.has(TRUST_LEVEL)) registerTrustLevelOps(app, api)
+  if (runs.has(KEEP_ALIVE)) await registerE2(app, api, logger)
   registerHealthCheck(app, healthCheck ?? readinessOf(api))
   if (site !== undefined) await registerSite(app, site)
   if (instances !== undefined) await registerInstances(app, instances)

@@ -48,7 +48,7 @@ const CLOSE_MS = 500
 export async function createServer(options: ServerOptions): Promise<ApiServer> {
   const { host, port, logger, clock, requestTimeoutMs, instances, site, healthCheck, ...rest } = options
   const stopping = new AbortController()
-  const queries = trustLevelQueries(rest.streams)
+  const queries = trustLevelQueries(rest.applicationId)
   const api: Api = { ...rest, clock, queries, searches: createGate(SEARCHES_AT_ONCE), stopping: stopping.signal }
   const { app, routes } = await createApp(api, logger, { instances, requestTimeoutMs, site, healthCheck })
   const running = countRunning(app)

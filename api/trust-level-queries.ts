@@ -1,5 +1,5 @@
 import { trustLevelQueries as queriesOf } from '../processors/trust-level/index.js'
-import type { Streams } from '../topology/streams.js'
+import { names } from '../topology/names.js'
 
 /** The domain of the NCMP routes. */
 export const TRUST_LEVEL = 'trust-level'
@@ -7,4 +7,5 @@ export const TRUST_LEVEL = 'trust-level'
 /** The queries of the trust-level domain that HTTP asks. */
 export type TrustLevelQueries = ReturnType<typeof queriesOf>
 
-export const trustLevelQueries = (streams: Streams): TrustLevelQueries => queriesOf(streams.journal(TRUST_LEVEL).topic)
+export const trustLevelQueries = (applicationId: string): TrustLevelQueries =>
+  queriesOf(names.journal(applicationId, TRUST_LEVEL))

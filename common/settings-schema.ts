@@ -93,6 +93,16 @@ export const settingSpecs = {
     expected: 'at most 100 letters, digits, dots, dashes and underscores',
     description: 'Front part of the names of all own topics.',
   },
+  domains: {
+    type: 'array',
+    default: ['trust-level', 'keep-alive', 'address-health'],
+    items: { type: 'string', pattern: '^(trust-level|keep-alive|address-health)$' },
+    minItems: 1,
+    uniqueItems: true,
+    expected: 'some of trust-level, keep-alive and address-health, separated by commas',
+    description:
+      'What runs: only the topics of these domains are made, asked for and read, and only their paths answer. The same at all instances.',
+  },
   partitions: {
     type: 'integer',
     default: 12,

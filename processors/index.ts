@@ -22,55 +22,55 @@ export interface ProcessorParts {
   readonly random: () => number
 }
 
-/** The list of what runs: one line a domain. */
-export const processors = ({
-  settings,
-  registry,
-  dmiHealthCheck,
-  keepAliveEffectors,
-  alertmanager,
-  random,
-}: ProcessorParts): readonly Processor[] => [
-  trustLevel({
-    settings: {
-      onDmiRestart: settings.onDmiRestart,
-      trustLevelNotices: settings.trustLevelNotices,
-      trustLevelNoticeTopic: settings.trustLevelNoticeTopic,
-      pendingLevelMs: settings.pendingLevelMs,
-      maxFutureSkewMs: settings.maxFutureSkewMs,
-      dmiHealthIntervalMs: settings.dmiHealthIntervalMs,
-      dmiHealthDeadlineMs: settings.dmiHealthDeadlineMs,
-    },
-    heartbeatTopic: settings.heartbeatTopic,
-    journalTopic: names.journal(settings.applicationId, 'trust-level'),
-    ...(registry !== undefined && { registry }),
-    effectors: [dmiHealthCheck],
-  }),
-  keepAlive({
-    settings: {
-      ...keepAliveTimes(settings.keepAliveProfile, settings),
-      bigRedButtonTimeoutMs: settings.bigRedButtonTimeoutMs,
-      onRoutingManagerFailure: settings.onRoutingManagerFailure,
-      askForInit: settings.askForInit,
-      kubernetesNamespace: settings.kubernetesNamespace,
-      globalRicMcc: settings.ricMcc,
-      globalRicMnc: settings.ricMnc,
-    },
-    messagesTopic: settings.e2tMessagesTopic,
-    ricId: settings.ricId,
-    effectors: keepAliveEffectors,
-  }),
-  addressHealth({
-    settings: {
-      outcomeIdLimit: settings.outcomeIdLimit,
-      maxFutureSkewMs: settings.maxFutureSkewMs,
-      alarmTopic: settings.alarmTopic,
-      alertmanager: settings.alertmanagerUrl !== '',
-      alertmanagerRepeatMs: settings.alertmanagerRepeatMs,
-    },
-    callOutcomeTopic: settings.callOutcomeTopic,
-    ...(registry !== undefined && { registry }),
-    random,
-    effectors: [alertmanager],
-  }),
-]
+/** The list of what there is: one entry a domain. */
+const domains: Readonly<Record<string, (parts: ProcessorParts) => Processor>> = {
+  'trust-level': ({ settings, registry, dmiHealthCheck }) =>
+    trustLevel({
+      settings: {
+        onDmiRestart: settings.onDmiRestart,
+        trustLevelNotices: settings.trustLevelNotices,
+        trustLevelNoticeTopic: settings.trustLevelNoticeTopic,
+        pendingLevelMs: settings.pendingLevelMs,
+        maxFutureSkewMs: settings.maxFutureSkewMs,
+        dmiHealthIntervalMs: settings.dmiHealthIntervalMs,
+        dmiHealthDeadlineMs: settings.dmiHealthDeadlineMs,
+      },
+      heartbeatTopic: settings.heartbeatTopic,
+      journalTopic: names.journal(settings.applicationId, 'trust-level'),
+      ...(registry !== undefined && { registry }),
+      effectors: [dmiHealthCheck],
+    }),
+  'keep-alive': ({ settings, keepAliveEffectors }) =>
+    keepAlive({
+      settings: {
+        ...keepAliveTimes(settings.keepAliveProfile, settings),
+        bigRedButtonTimeoutMs: settings.bigRedButtonTimeoutMs,
+        onRoutingManagerFailure: settings.onRoutingManagerFailure,
+        askForInit: settings.askForInit,
+        kubernetesNamespace: settings.kubernetesNamespace,
+        globalRicMcc: settings.ricMcc,
+        globalRicMnc: settings.ricMnc,
+      },
+      messagesTopic: settings.e2tMessagesTopic,
+      ricId: settings.ricId,
+      effectors: keepAliveEffectors,
+    }),
+  'address-health': ({ settings, registry, alertmanager, random }) =>
+    addressHealth({
+      settings: {
+        outcomeIdLimit: settings.outcomeIdLimit,
+        maxFutureSkewMs: settings.maxFutureSkewMs,
+        alarmTopic: settings.alarmTopic,
+        alertmanager: settings.alertmanagerUrl !== '',
+        alertmanagerRepeatMs: settings.alertmanagerRepeatMs,
+      },
+      callOutcomeTopic: settings.callOutcomeTopic,
+      ...(registry !== undefined && { registry }),
+      random,
+      effectors: [alertmanager],
+    }),
+}
+
+/** What runs: the domains that the settings name. */
+export const processors = (parts: ProcessorParts): readonly Processor[] =>
+  Object.entries(domains).flatMap(([name, domain]) => (parts.settings.domains.includes(name) ? [domain(parts)] : []))

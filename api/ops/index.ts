@@ -16,9 +16,13 @@ export function registerOps(app: FastifyInstance, api: Api): void {
   registerMetrics(app, api)
   registerTopology(app, api)
   registerTopicRecords(app, api)
-  registerDmiPlugins(app, api)
   registerSources(app, api)
   registerDeadLetters(app, api)
-  registerTransitions(app, api)
   registerOpenapi(app)
+}
+
+/** Those that belong to trust levels. */
+export function registerTrustLevelOps(app: FastifyInstance, api: Api): void {
+  registerDmiPlugins(app, api)
+  registerTransitions(app, api)
 }

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { trustLevelQueries } from '../../api/trust-level-queries.js'
+import { trustLevelQueries } from '../../processors/trust-level/index.js'
 import type { CmHandleLookUp } from '../../processors/trust-level/views.js'
 import type { Application } from '../../topology/application.js'
 import type { NewRecord } from '../../topology/log/log.js'
@@ -11,7 +11,7 @@ export const NOTICES_TOPIC = 'ncmp-inventory-events'
 
 /** Reads one handle as an interactive query does. */
 export function reader(application: Application): (cmHandle: string) => Promise<CmHandleLookUp> {
-  const { cmHandle: query } = trustLevelQueries(application)
+  const { cmHandle: query } = trustLevelQueries(application.journal(DOMAIN).topic)
   return async (cmHandle) => {
     const answer = await application.query(DOMAIN, query, cmHandle, { cmHandle })
     if (!answer.ok) throw new Error(`${cmHandle}: ${answer.message}`)

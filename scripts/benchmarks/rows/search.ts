@@ -1,4 +1,4 @@
-import { trustLevelQueries } from '../../../api/trust-level-queries.js'
+import { trustLevelQueries } from '../../../processors/trust-level/index.js'
 import { startDmiPlugin } from '../../simulate/dmi-plugin.js'
 import { DOMAIN } from '../answers.js'
 import { deviceIds, registerDevices } from '../devices.js'
@@ -40,7 +40,7 @@ export async function search(directory: string): Promise<readonly Figure[]> {
   const idsMs = await medianOverHttp(idSearch, ID_SEARCHES)
   const objectsMs = await medianOverHttp(objectSearch, OBJECT_SEARCHES)
 
-  const { search: query } = trustLevelQueries(application)
+  const { search: query } = trustLevelQueries(application.journal(DOMAIN).topic)
   async function objects(trustLevels: boolean): Promise<number> {
     const started = performance.now()
     const pages = await application.queryAll(DOMAIN, query, { conditions: [], fields: 'view', trustLevels })
