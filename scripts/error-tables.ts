@@ -17,6 +17,7 @@ import { logErrors } from '../topology/log/errors.js'
 import { operatorErrors } from './commands/operator-errors.js'
 import { resetErrors } from './reset/errors.js'
 import { simulationErrors } from './simulate/errors.js'
+import { siteErrors } from './site/errors.js'
 
 /** All families of error codes, in the order of the documentation. A test holds that none is missing. */
 export const errorTables: readonly { readonly family: string; readonly where: string; readonly table: ErrorTable }[] = [
@@ -36,6 +37,7 @@ export const errorTables: readonly { readonly family: string; readonly where: st
   { family: 'Engine', where: 'the log, `/ops/health/ready`, dead letters', table: engineErrors },
   { family: 'Log', where: 'the log, the start', table: logErrors },
   { family: 'Instances', where: 'the log', table: peerErrors },
+  { family: 'Sites', where: 'the log, the start', table: siteErrors },
   { family: 'Stores', where: 'the log, the start', table: storeErrors },
   { family: 'Audit', where: 'the end of the audit commands', table: auditErrors },
   { family: 'Commands', where: 'the end of `sources`, `dead-letters` and `site`', table: operatorErrors },

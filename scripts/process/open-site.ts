@@ -37,7 +37,8 @@ export interface Running {
   readonly healthCheck: HealthCheck
   /** Undefined: there is but one site. */
   readonly site: Site | undefined
-  start(): Promise<void>
+  /** Nothing is waited for any more once `stopping` is aborted. */
+  start(stopping?: AbortSignal): Promise<void>
   stop(): Promise<void>
 }
 
@@ -139,7 +140,7 @@ export function openSite(parts: SiteParts): Running {
       const reasons = [...site.trafficTroubles(), ...(health.isHealthy ? [] : health.reasons)]
       return { isUp: reasons.length === 0, reasons }
     },
-    start: () => site.start(),
+    start: (stopping) => site.start(stopping),
     async stop() {
       await site.stop()
       await peer.close()

@@ -142,7 +142,7 @@ export async function startPulsefold(
     logger.info({ url }, 'listening')
     ownPorts.push(Number(new URL(url).port))
     advertised = { advertisedUrl: advertisedUrl(settings, url, hostname()), token }
-    await running.start()
+    await Promise.race([failed, running.start(stopping)])
     await Promise.race([failed, untilReady(running, clock, stopping)])
     return {
       url,

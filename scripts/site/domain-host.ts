@@ -1,7 +1,9 @@
+import { ensureError } from '../../common/errors.js'
 import type { Application } from '../../topology/application.js'
 import { LogError } from '../../topology/log/errors.js'
 import { partitionOf } from '../../topology/partitioner.js'
 import type { Streams } from '../../topology/streams.js'
+import { SiteError } from './errors.js'
 import { queryLoaded } from './loading-streams.js'
 import type { LoadedCopy } from './loading-streams.js'
 
@@ -20,6 +22,8 @@ export class DomainHost {
   readonly #newDomains: () => Domains
   #domains: Domains
   #starting: Promise<void> | undefined
+  /** Applications told to stop that have not, or could not. */
+  #unstopped = 0
   readonly #ingesting = new Set<Promise<unknown>>()
 
   constructor(newDomains: () => Domains) {
@@ -37,6 +41,10 @@ export class DomainHost {
   get isRunning(): boolean {
     return this.#starting !== undefined
   }
+  /** Nothing of it runs any more. One that could not be stopped may still consume, for all that is known. */
+  get isStopped(): boolean {
+    return !this.isRunning && this.#unstopped === 0
+  }
   get isReady(): boolean {
     return this.isRunning && this.application.readiness().ready
   }
@@ -52,13 +60,23 @@ export class DomainHost {
     return this.#starting
   }
 
-  /** Consumes, produces and acts no more; what is folded is committed, and no event comes into the journals any more. */
+  /**
+   * Consumes, produces and acts no more; what is folded is committed, and no event comes into the journals any more. Errors:
+   * SITE_NOT_STOPPED when that is not certain.
+   */
   async stop(): Promise<void> {
     const { application } = this.#domains
     this.#starting = undefined
     this.#domains = this.#newDomains()
-    await application.stop()
+    this.#unstopped++
+    try {
+      await application.stop()
+    } catch (thrown) {
+      const cause = ensureError(thrown)
+      throw new SiteError('SITE_NOT_STOPPED', `the domains could not be stopped: ${cause.message}`, { cause })
+    }
     await Promise.allSettled(this.#ingesting)
+    this.#unstopped--
   }
 
   ingest(...asked: Parameters<Streams['ingest']>): ReturnType<Streams['ingest']> {

@@ -41,4 +41,6 @@ export interface SiteOptions {
   readonly random: () => number
   readonly onRecord: (record: SiteRecord, before: SiteRecord) => void
   readonly onError: (where: string, error: Error) => void
+  /** It cannot be said any more what runs here: the process is to end. */
+  readonly onFatal: (error: Error) => void
 }

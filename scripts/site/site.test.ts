@@ -441,3 +441,37 @@ t.test(
     t.ok(sites.primary.takesTraffic)
   },
 )
+
+t.test('domains that do not stop end the process, and the site never says that it has given way', async (t) => {
+  const sites = await twoSites(t)
+  sites.primary.onStop = () => {
+    throw new Error('the store hangs')
+  }
+  await sites.while(sites.primary.site.act('failover', by))
+  await sites.until('fatal', () => sites.errors.some((error) => error.startsWith('primary fatal')))
+  t.match(sites.errors, ['primary fatal: the domains could not be stopped: the store hangs'])
+  t.ok(sites.primary.consumes)
+  sites.primary.onStop = undefined
+  const { phase } = sites.secondary.site.record
+  t.equal(phase, 'SWITCH', 'it waits for the old site, or for its end')
+  sites.primary.crash()
+  await sites.while(sites.primary.start())
+  await sites.until('failovered', () => sites.isSteady() && sites.secondary.consumes)
+})
+
+t.test('stores that cannot be closed or opened: the site says so, and begins the pre-load again', async (t) => {
+  const sites = await twoSites(t)
+  await sites.while(sites.primary.count('a'))
+  await sites.advance(1000)
+  let [writes, closes] = [1, 1]
+  sites.secondary.onWrite = (store) => {
+    if (store.startsWith('counting') && writes-- > 0) throw new Error('the disk is full')
+  }
+  sites.secondary.onClose = (store) => {
+    if (store.startsWith('counting') && closes-- > 0) throw new Error('the store cannot be closed')
+  }
+  await sites.while(sites.primary.site.act('failover', by))
+  await sites.until('failovered', () => sites.isSteady() && sites.secondary.consumes)
+  t.match(sites.errors.join(), /the (disk is full|store cannot be closed)/)
+  t.equal(await sites.secondary.countOf('a'), 1)
+})

@@ -35,6 +35,7 @@ import { automaticSwitch } from './automatic-switch.js'
 import { BaseKeeper, baseStoreName } from './base-keeper.js'
 import { DomainHost, hostStreams } from './domain-host.js'
 import { newestDigests } from './digests.js'
+import { SiteError } from './errors.js'
 import { runDrill } from './drill.js'
 import { journalEnds } from './journal-ends.js'
 import type { LoadedCopy } from './loading-streams.js'
@@ -95,7 +96,7 @@ export class Site implements SiteControl {
       clock,
       preload: (load) => this.#preloadOptions(load),
       windowMs: Math.max(settings.manualWindowMs, settings.automaticWindowMs),
-      mayRun: () => this.#isSettled && !this.role.consumes && !this.#host.isRunning && this.#run === undefined,
+      mayRun: () => this.#isSettled && !this.role.consumes && this.#host.isStopped && this.#run === undefined,
       onError: (error) => onError('base', error),
     })
     this.streams = hostStreams({
@@ -130,7 +131,7 @@ export class Site implements SiteControl {
 
   /** Its tasks run, or are being started or stopped. */
   get isConsuming(): boolean {
-    return this.#host.isRunning
+    return !this.#host.isStopped
   }
 
   /** What is not as it should be, for the component checks. */
@@ -154,15 +155,14 @@ export class Site implements SiteControl {
   }
 
   /** Brings the register up, and begins to act by it. Errors: those of log and stores. */
-  async start(): Promise<void> {
+  async start(stopping = this.#stop.signal): Promise<void> {
     const { register, log, processors, applicationId, partitions, settings, clock, health } = this.#options
     await log.createTopics(
       ownTopics(processors, { applicationId, partitions, journalRetentionMs: settings.journalRetentionMs }),
     )
     await this.#mirror.open()
     await register.start()
-    while (!register.readiness().ready && !this.#stop.signal.aborted)
-      await sleep(clock, READY_POLL_MS, this.#stop.signal)
+    while (!register.readiness().ready && !stopping.aborted) await sleep(clock, READY_POLL_MS, stopping)
     const found = await register.query(SITE_REGISTER, recordQuery, SITE_KEY, {})
     if (found.ok) this.#record = found.result
     const { signal } = this.#stop
@@ -223,7 +223,7 @@ export class Site implements SiteControl {
   /** With a dead old site nobody else can answer: what is loaded so far does. */
   #loaded(domain: string, partition: number): LoadedCopy | undefined {
     const { takesTraffic, consumes } = this.role
-    const loads = takesTraffic && !consumes && !this.#host.isRunning ? this.#run?.preload?.loads : undefined
+    const loads = takesTraffic && !consumes && this.#host.isStopped ? this.#run?.preload?.loads : undefined
     const load = loads?.find((one) => one.processor.name === domain && one.partition === partition)
     if (load === undefined) return undefined
     const { clock, applicationId } = this.#options
@@ -287,7 +287,7 @@ export class Site implements SiteControl {
   }
 
   async #tick(signal: AbortSignal): Promise<void> {
-    const { clock, onError, settings } = this.#options
+    const { clock, settings } = this.#options
     const settleAt = clock.monotonic() + settings.checkIntervalMs * settings.failureThreshold
     while (!signal.aborted) {
       const due = clock.monotonic() + TICK_MS
@@ -297,9 +297,9 @@ export class Site implements SiteControl {
         await this.#decide()
         await this.#noteProgress()
         this.#work()
-        void this.#apply()
+        this.#followRole()
       } catch (thrown) {
-        if (!this.#stop.signal.aborted) onError('site', ensureError(thrown))
+        if (!this.#stop.signal.aborted) this.#wentWrong('site', thrown)
       }
       await sleep(clock, Math.max(0, due - clock.monotonic()), signal)
     }
@@ -355,7 +355,7 @@ export class Site implements SiteControl {
     const { epoch } = this.#record
     if (this.#run !== undefined || !this.#isSwitchingTo(this.site) || !this.#isSettled || this.#stop.signal.aborted)
       return
-    const { clock, settings, health, onError } = this.#options
+    const { clock, settings, health } = this.#options
     const run = new SwitchRun({
       clock,
       record: () => this.#record,
@@ -368,7 +368,7 @@ export class Site implements SiteControl {
       peerHasFailed: () => this.#watch.hasFailed,
       isHealthy: () => health.isHealthy,
       preloadTimeoutMs: settings.preloadTimeoutMs,
-      onError: (error) => onError(`switch ${epoch}`, error),
+      onError: (error) => this.#wentWrong(`switch ${epoch}`, error),
     })
     this.#run = run
     void run.done.then(() => {
@@ -399,14 +399,26 @@ export class Site implements SiteControl {
       .then(async () => {
         const { consumes } = this.role
         if (this.#stop.signal.aborted) return
-        if (consumes && !this.#host.isRunning) {
-          void this.#host.start().catch((thrown: unknown) => this.#options.onError('domains', ensureError(thrown)))
+        if (consumes && this.#host.isStopped) {
+          void this.#host.start().catch((thrown: unknown) => this.#wentWrong('domains', thrown))
         } else if (!consumes && this.#host.isRunning && this.#run === undefined) {
           await this.#host.stop()
         }
       })
     this.#applying = applied
     return applied
+  }
+
+  /** As `#apply`, in the background. */
+  #followRole(): void {
+    this.#apply().catch((thrown: unknown) => this.#wentWrong('domains', thrown))
+  }
+
+  /** Tried again at the next tick, but for what leaves it open whether this site still consumes: then the process ends. */
+  #wentWrong(where: string, thrown: unknown): void {
+    const error = ensureError(thrown)
+    if (error instanceof SiteError) this.#options.onFatal(error)
+    else this.#options.onError(where, error)
   }
 
   async #command(
@@ -439,12 +451,12 @@ export class Site implements SiteControl {
     this.#options.onRecord(record, before)
     if (record.active !== before.active) this.#watch.reset()
     if (record.epoch !== this.#run?.epoch) void this.#run?.stop()
-    void this.#apply()
+    this.#followRole()
   }
 
   async #view(): Promise<SiteView> {
     const { health } = this.#options
-    const consumes = this.#host.isRunning
+    const consumes = !this.#host.isStopped
     const ends = consumes ? [] : await journalEnds(this.#options)
     return { record: this.#record, healthy: health.isHealthy, consumes, ends, progress: this.#progress }
   }

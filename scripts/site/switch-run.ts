@@ -205,10 +205,11 @@ export class SwitchRun {
     return this.#preload
   }
 
+  /** Never rejects: a store that stays open is not opened again, and the switch says so. */
   async #close(): Promise<void> {
     const preload = this.#preload
     this.#preload = undefined
-    await preload?.close()
+    await preload?.close().catch((thrown: unknown) => this.#options.onError(ensureError(thrown)))
   }
 
   async #move(move: ReportedMove, error = '', report = ''): Promise<void> {

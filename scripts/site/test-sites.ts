@@ -139,6 +139,10 @@ export class TestSite {
   onRecord: ((record: SiteRecord) => void) | undefined
   /** Set by a test: before each write to a store; throws where that shall fail, and holds it up until it resolves. */
   onWrite: ((store: string) => void | Promise<void>) | undefined
+  /** Set by a test: after a store has closed; throws where that shall have failed. */
+  onClose: ((store: string) => void) | undefined
+  /** Set by a test: throws where its domains shall not stop. */
+  onStop: (() => void) | undefined
   readonly #sites: TestSites
   readonly #options: TestSitesOptions
   readonly #skewMs: number
@@ -209,6 +213,11 @@ export class TestSite {
       register: application({ applicationId: 'test-site', processors: [siteRegister('test-site')], partitions: 1 }),
       newDomains: () => {
         const domains = application({ site: this.name })
+        const stop = domains.stop.bind(domains)
+        domains.stop = async () => {
+          this.onStop?.()
+          await stop()
+        }
         return { application: domains, streams: domains, start: () => domains.start() }
       },
       peer: this.#peer(),
@@ -230,6 +239,7 @@ export class TestSite {
       },
       onRecord: (record) => this.onRecord?.(record),
       onError: (where, error) => this.#sites.errors.push(`${this.name} ${where}: ${error.message}`),
+      onFatal: (error) => this.#sites.errors.push(`${this.name} fatal: ${error.message}`),
     })
     this.running = { site, log, health, end }
     await site.start()
@@ -322,7 +332,11 @@ export class TestSite {
               await this.onWrite?.(name)
               return store.write(...written)
             }
-            return Object.create(store, { write: { value: write } }) as KeyValueStore
+            const close: KeyValueStore['close'] = async () => {
+              await store.close()
+              this.onClose?.(name)
+            }
+            return Object.create(store, { write: { value: write }, close: { value: close } }) as KeyValueStore
           }),
         setAside: (name, reason) => unlessEnded(() => stores.setAside(name, reason)),
       },

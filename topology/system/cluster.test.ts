@@ -482,3 +482,31 @@ t.test('RS-02 nothing was ever written: ready at once, and a key is not there', 
   await cluster.advance(60_000, 5000)
   t.match(await b.application.queryLocal('counting', count, 3, 'key-0', {}, 'active'), { ok: true, result: 0 })
 })
+
+t.test('a standby whose store cannot be closed says so, and goes on with the next one', async (t) => {
+  const cluster = await opened(t, { partitions: 1 })
+  let faults = 0
+  cluster.wrapStore = (instance, _name, store) =>
+    Object.create(store, {
+      write: {
+        value: (...args: Parameters<typeof store.write>) =>
+          instance === 'b' && faults > 0 ? Promise.reject(new Error('the disk is full')) : store.write(...args),
+      },
+      close: {
+        value: async () => {
+          await store.close()
+          if (instance === 'b' && faults-- > 0) throw new Error('it cannot be closed')
+        },
+      },
+    }) as typeof store
+  await cluster.start('a')
+  const b = await cluster.start('b')
+  await cluster.advance(2000)
+  faults = 1
+  await pipeAll(cluster)
+  await cluster.advance(3000)
+  t.match(b.states.at(-1), 'FAILED')
+  await cluster.advance(6000)
+  t.match(b.states.at(-1), 'RUNNING')
+  t.match(b.errors.join(), /the disk is full.*it cannot be closed/)
+})

@@ -223,12 +223,13 @@ export class Standby {
     const parts = this.#parts
     this.#parts = undefined
     this.#lagRecords = undefined
-    await parts?.store.close()
-    const reason = this.#uselessness()
-    if (parts === undefined || reason === undefined) return
+    if (parts === undefined) return
     try {
-      observer.onSetAside(reason, await stores.setAside(storeName, reason))
+      await parts.store.close()
+      const reason = this.#uselessness()
+      if (reason !== undefined) observer.onSetAside(reason, await stores.setAside(storeName, reason))
     } catch (thrown) {
+      // Whether it is free shows when it is opened next, here or by the task.
       observer.onError(ensureError(thrown))
     }
   }
