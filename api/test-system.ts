@@ -3,6 +3,7 @@ import { pino } from 'pino'
 import { memoryProvider } from '../state-stores/memory/provider.js'
 import { pluginAddressPolicy } from '../common/plugin-address.js'
 import { systemClock } from '../common/clock.js'
+import { silentLogger } from '../common/logger.js'
 import { settingsWith } from '../common/settings.js'
 import type { Settings } from '../common/settings.js'
 import { keepAliveEffectors } from '../processors/keep-alive/effects/index.js'
@@ -41,7 +42,7 @@ export async function testSystem(
   const parts = {
     settings,
     dmiHealthCheck,
-    keepAliveEffectors: keepAliveEffectors(settings, systemClock),
+    keepAliveEffectors: keepAliveEffectors(settings, systemClock, silentLogger()),
     alertmanager: alarmsTaken,
     random: () => 0.5,
   }

@@ -219,6 +219,12 @@ export const metricSpecs = {
     help: 'Time of a call to another instance, answered or not.',
     buckets: shortSeconds,
   },
+  pulsefold_pauses_total: {
+    type: 'counter',
+    unit: 'pauses',
+    labels: [],
+    help: 'Times the process did nothing for a second or longer: stopped, starved, or its event loop blocked.',
+  },
   pulsefold_failures_total: {
     type: 'counter',
     unit: 'failures',

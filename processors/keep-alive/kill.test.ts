@@ -146,6 +146,8 @@ t.test('a pod that is not there, has no name, or cannot be reached holds nothing
   nameless.init(E2T, { podName: '' })
   nameless.run(3000)
   t.equal(nameless.instance(), undefined)
+  const asked = nameless.owed(RIC)[0]?.id ?? ''
+  nameless.settle(asked, { type: 'PodFound', data: { ric: RIC, address: E2T, effectId: asked, uid: '' } })
   t.equal(nameless.count('pods', 'name not known'), 1)
 
   const unreachable = new KeepAliveKit({ kubernetesNamespace: 'ricplt' })

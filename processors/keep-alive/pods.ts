@@ -7,15 +7,11 @@ import { keyOf, podDeletions } from './tables.js'
 import type { PodDeletionRow } from './tables.js'
 
 /**
- * Owes the deletion of a killed instance's pod, where Kubernetes is configured and the pod's name is known. The uid is looked
+ * Owes the deletion of a killed instance's pod, where Kubernetes is configured. The uid is looked
  * up and journalled first, and the deletion names it: so a repeat cannot hit a pod that was made anew. (keep-alive, section 1)
  */
 export function deletePod(context: Context, ric: string, address: string, podName: string, due: number): void {
   if (context.settings.kubernetesNamespace === '') return
-  if (podName === '') {
-    context.count('pods', 'name not known')
-    return
-  }
   request(context, { ric, address, podName, uid: '', due })
 }
 
@@ -23,7 +19,7 @@ export function podFound({ ric, address, effectId, uid }: PodFound, context: Con
   const key = keyOf(ric, address)
   const pod = context.get(podDeletions, key)
   if (pod === undefined || effectIdOfPod(key, pod) !== effectId) return
-  if (uid === '') end(context, key, 'not there')
+  if (uid === '') end(context, key, pod.podName === '' ? 'name not known' : 'not there')
   else request(context, { ric, address, podName: pod.podName, uid, due: pod.due })
 }
 

@@ -1,4 +1,5 @@
 import type { Clock } from '../../common/clock.js'
+import type { Logger } from '../../common/logger.js'
 import type { PluginAddressPolicy } from '../../common/plugin-address.js'
 import type { Settings } from '../../common/settings.js'
 import { alertmanager } from '../../processors/address-health/effects/alertmanager.js'
@@ -10,7 +11,12 @@ import { confluentRegistry } from '../../schemas/registry/confluent-registry.js'
 const ALERTMANAGER_DEADLINE_MS = 5000
 
 /** What the domains of a running service are made of. */
-export function processorParts(settings: Settings, clock: Clock, policy: PluginAddressPolicy): ProcessorParts {
+export function processorParts(
+  settings: Settings,
+  clock: Clock,
+  policy: PluginAddressPolicy,
+  logger: Logger,
+): ProcessorParts {
   return {
     settings,
     ...(settings.schemaRegistryUrl !== '' && { registry: confluentRegistry(settings.schemaRegistryUrl, clock) }),
@@ -22,7 +28,7 @@ export function processorParts(settings: Settings, clock: Clock, policy: PluginA
       password: settings.dmiPassword,
       policy,
     }),
-    keepAliveEffectors: keepAliveEffectors(settings, clock),
+    keepAliveEffectors: keepAliveEffectors(settings, clock, logger),
     alertmanager: alertmanager({ clock, url: settings.alertmanagerUrl, deadlineMs: ALERTMANAGER_DEADLINE_MS }),
     random: Math.random,
   }

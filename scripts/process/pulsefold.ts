@@ -28,6 +28,7 @@ import { openLog } from './open-log.js'
 import { openSingle, openSite } from './open-site.js'
 import type { Running } from './open-site.js'
 import { processorParts } from './processor-parts.js'
+import { watchPauses } from './watch-pauses.js'
 
 /** The running service, with its parts for benchmarks and tests in the same process. */
 export interface Pulsefold extends Service {
@@ -57,6 +58,7 @@ export async function startPulsefold(
   try {
     const metrics = createMetrics()
     closing.push(() => metrics.close())
+    closing.push(watchPauses(clock, metrics, logger))
     let refuse: (error: Error) => void = fail
     const failed = new Promise<never>((_resolve, reject) => (refuse = reject))
     failed.catch(() => undefined)
@@ -70,7 +72,7 @@ export async function startPulsefold(
     const ownPorts: number[] = []
     const policy = { ...pluginAddressPolicy(settings, interfaceAddresses()), ownPorts }
     const observer = engineObserver(metrics, logger, clock)
-    const domainProcessors = processors(processorParts(settings, clock, policy))
+    const domainProcessors = processors(processorParts(settings, clock, policy, logger))
     const stores = rocksDbProvider({ directory: join(settings.dataDir, 'stores') })
     const hasPeerSite = settings.sitePeerUrl !== ''
     const newApplication = (): Application =>

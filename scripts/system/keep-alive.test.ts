@@ -5,14 +5,17 @@ import { systemClock } from '../../common/clock.js'
 import { Terminations } from '../simulate/e2t/terminations.js'
 import type { Termination } from '../simulate/e2t/terminations.js'
 import { spawnPulsefold } from './real-process.js'
-import type { RealProcess } from './real-process.js'
+import type { RealProcess, SpawnOptions } from './real-process.js'
 import { until } from './until.js'
 
 const RIC = 'AACCE'
 
 /** A service as a process of its own, with ten E2 terminations that have a RAN each. */
-async function running(t: Test): Promise<{ service: RealProcess; all: readonly Termination[] }> {
-  const service = spawnPulsefold(t, t.testdir())
+async function running(
+  t: Test,
+  options: SpawnOptions = {},
+): Promise<{ service: RealProcess; all: readonly Termination[] }> {
+  const service = spawnPulsefold(t, t.testdir(), options)
   const url = await service.ready
   const all = Array.from({ length: 10 }, (_, i): Termination => {
     return { address: `e2t-${i}`, podName: '', ranNames: [`ran-${i}`], state: 'alive', answeredAt: 0, isAsked: false }
@@ -46,21 +49,46 @@ async function connected(service: RealProcess): Promise<readonly string[]> {
   return states.filter((one) => one.connectionStatus === 'CONNECTED').map(({ inventoryName }) => inventoryName)
 }
 
-t.test('HS-01 a process stopped for 3 s kills nobody but who has died meanwhile', async (t) => {
-  const { service, all } = await running(t)
-  service.kill('SIGSTOP')
-  const dead = all[7]
-  if (dead !== undefined) dead.state = 'dead'
-  await pause(3000)
-  service.kill('SIGCONT')
-  const goneAt = await until('e2t-7 is gone', async () => !(await list(service)).includes('e2t-7') && performance.now())
-  t.ok(goneAt > 0)
-  const nine = all.flatMap(({ address }) => (address === 'e2t-7' ? [] : [address]))
-  t.strictSame(await list(service), nine)
-  t.equal((await connected(service)).length, 9)
-  t.ok((await freshStarts(service, 'gap')) >= 1, 'the pause is counted')
-  t.equal(await service.metric('pulsefold_fold_events_total', 'instance_moves', 'fellSilent'), 1)
-})
+/** Loaded before the program, it keeps the event loop busy when a signal comes: all else of the process goes on. */
+const BLOCKS = "process.on('SIGUSR2', () => { for (const end = performance.now() + 3000; performance.now() < end;); })"
+
+const pauses: Readonly<Record<string, (service: RealProcess, during: () => void) => Promise<unknown>>> = {
+  async 'stopped by a signal'(service, during) {
+    service.kill('SIGSTOP')
+    during()
+    await pause(3000)
+    service.kill('SIGCONT')
+  },
+  async 'whose event loop is blocked'(service, during) {
+    service.kill('SIGUSR2')
+    during()
+    await until('it has been blocked', async () => (await service.metric('pulsefold_pauses_total')) > 0)
+  },
+}
+
+for (const [how, happens] of Object.entries(pauses)) {
+  t.test(`HS-01 a process ${how} for 3 s kills nobody but who has died meanwhile`, async (t) => {
+    const nodeFlags = [`--import=data:text/javascript,${encodeURIComponent(BLOCKS)}`]
+    const { service, all } = await running(t, { nodeFlags })
+    await happens(service, () => {
+      const dead = all[7]
+      if (dead !== undefined) dead.state = 'dead'
+    })
+    await until('e2t-7 is gone', async () => !(await list(service)).includes('e2t-7'))
+    const nine = all.flatMap(({ address }) => (address === 'e2t-7' ? [] : [address]))
+    t.strictSame(await list(service), nine)
+    t.equal((await connected(service)).length, 9)
+    t.ok((await freshStarts(service, 'gap')) >= 1, 'silence counts afresh after the pause')
+    t.equal(await service.metric('pulsefold_fold_events_total', 'instance_moves', 'fellSilent'), 1)
+    t.ok((await service.metric('pulsefold_pauses_total')) >= 1, 'the pause is counted')
+    service.kill('SIGTERM')
+    const { log } = await service.ended
+    t.ok(
+      log.some((line) => line.includes('the process was paused')),
+      'and logged',
+    )
+  })
+}
 
 t.test('a Red Button over HTTP, twice: the second answers at once', async (t) => {
   const { service } = await running(t)

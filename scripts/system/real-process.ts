@@ -39,6 +39,9 @@ export interface SpawnOptions {
   readonly values?: Partial<Settings>
   readonly flags?: readonly string[]
   readonly log?: 'file' | 'pipe'
+  /** Of Node itself. */
+  readonly nodeFlags?: readonly string[]
+  readonly environment?: Readonly<Record<string, string>>
 }
 
 /** The main program as a process of its own: its data in `folder`/data, its log beside that. Killed with the test. */
@@ -48,8 +51,9 @@ export function spawnPulsefold(t: Test, folder: string, options: SpawnOptions = 
   const flags = Object.entries(given).map(([name, value]) => `${flagOf(name as SettingName)}=${String(value)}`)
   const path = join(folder, `log-${++processes}`)
   const fd = openSync(path, 'w+')
-  const child = spawn(process.execPath, ['--enable-source-maps', main, ...flags, ...(options.flags ?? [])], {
-    env: { PATH: process.env['PATH'] },
+  const nodeFlags = ['--enable-source-maps', ...(options.nodeFlags ?? [])]
+  const child = spawn(process.execPath, [...nodeFlags, main, ...flags, ...(options.flags ?? [])], {
+    env: { PATH: process.env['PATH'], ...options.environment },
     stdio: ['ignore', 'pipe', options.log === 'pipe' ? 'pipe' : fd],
   })
   let out = ''

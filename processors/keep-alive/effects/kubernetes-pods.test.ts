@@ -1,6 +1,8 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import t from 'tap'
+import { silentLogger } from '../../../common/logger.js'
+import type { EffectRequest } from '../../../topology/processor.js'
 import { kubernetesPods } from './kubernetes-pods.js'
 import type { Pods } from './pods.js'
 import { podEffectors } from './pods.js'
@@ -73,16 +75,37 @@ t.test('what Kubernetes cannot say rejects, without its whole answer', async (t)
   await t.rejects(hung, { message: /Kubernetes gave no answer/ })
 })
 
-t.test('results are events', async (t) => {
-  const [lookup, deletion] = podEffectors((await kubernetes(t)).pods)
-  const payload = { ric: 'R', address: 'a', namespace: 'ricplt', podName: 'e2t-0', uid: 'uid-1' }
-  const request = { id: 'e1', kind: '', target: '', payload }
-  t.strictSame(await lookup?.perform(request, never), {
-    type: 'PodFound',
-    data: { ric: 'R', address: 'a', effectId: 'e1', uid: 'uid-1' },
-  })
-  t.strictSame(await deletion?.perform(request, never), {
-    type: 'PodDeleted',
-    data: { ric: 'R', address: 'a', effectId: 'e1', outcome: 'deleted' },
-  })
+t.test('results are events, and each end of a pod is logged', async (t) => {
+  const { pods, uids, got } = await kubernetes(t)
+  const lines: string[] = []
+  const line =
+    (level: string) =>
+    (_fields: unknown, text: string): void =>
+      void lines.push(`${level} ${text}`)
+  const logger = Object.assign(silentLogger(), { info: line('info'), warn: line('warn') })
+  const [lookup, deletion] = podEffectors({ pods, logger })
+  const request = (podName: string, uid = ''): EffectRequest => {
+    return { id: 'e1', kind: '', target: '', payload: { ric: 'R', address: 'a', namespace: 'ricplt', podName, uid } }
+  }
+  const found = async (podName: string): Promise<unknown> => lookup?.perform(request(podName), never)
+  const event = { ric: 'R', address: 'a', effectId: 'e1' }
+  t.strictSame(await found('e2t-0'), { type: 'PodFound', data: { ...event, uid: 'uid-1' } })
+  t.strictSame(lines, [])
+  t.match(await found('e2t-9'), { data: { uid: '' } })
+  const asked = got.length
+  t.match(await found(''), { data: { uid: '' } })
+  t.equal(got.length, asked, 'without a name nothing is asked')
+  const deleted = async (): Promise<unknown> => deletion?.perform(request('e2t-0', 'uid-1'), never)
+  uids.set('e2t-0', 'uid-2')
+  t.strictSame(await deleted(), { type: 'PodDeleted', data: { ...event, outcome: 'another pod' } })
+  uids.set('e2t-0', 'uid-1')
+  t.match(await deleted(), { data: { outcome: 'deleted' } })
+  t.match(await deleted(), { data: { outcome: 'not there' } })
+  t.strictSame(lines, [
+    'warn pod is not deleted: there is none of that name',
+    'warn pod is not deleted: the init of the instance named none',
+    'warn pod is not deleted: another one has its name by now',
+    'info pod is deleted',
+    'warn pod is not deleted: it has gone',
+  ])
 })
