@@ -384,7 +384,7 @@ export const settingSpecs = {
     default: '',
     secret: true,
     description:
-      'Token that callers of `/audit` send as `Authorization: Bearer`; empty: only callers on this machine are answered. Better in the file or the environment.',
+      'Token that callers of `/audit`, and readers of journals over `/ops/topics`, send as `Authorization: Bearer`; empty: only callers on this machine are answered. Better in the file or the environment.',
   },
   pendingLevelMs: {
     type: 'integer',

@@ -14,3 +14,8 @@ export const names = {
   sources: (applicationId: string): string => `${applicationId}-sources`,
   taskStore: (domain: string, partition: number): string => `${domain}-${partition}`,
 }
+
+/** Whether a topic, by its name, is what audits read: a journal or its mirror, a changelog, digests; of any application. */
+export function isAuditedTopic(topic: string): boolean {
+  return /-(journal|changelog|digests)$/.test(topic)
+}

@@ -28,6 +28,38 @@ t.test('with an audit token every path of /audit asks for it, whoever calls', as
   t.equal((await server.app.inject({ url: '/audit', headers, remoteAddress: '10.0.0.7' })).statusCode, 200)
 })
 
+t.test('a proxy on this machine is no caller on it, and nobody becomes one by a header', async (t) => {
+  const { server } = await testApi(t)
+  const proxied = { forwarded: 'for=127.0.0.1', via: '1.1 proxy', 'x-forwarded-for': '127.0.0.1', 'x-real-ip': '::1' }
+  for (const [name, value] of Object.entries(proxied)) {
+    for (const remoteAddress of ['127.0.0.1', '10.0.0.7']) {
+      const answer = await server.app.inject({ url: '/audit', remoteAddress, headers: { [name]: value } })
+      t.equal(answer.statusCode, 401, `${name} from ${remoteAddress}`)
+    }
+  }
+})
+
+t.test('journals, mirrors, changelogs and digests are shown to auditors only, other topics to all', async (t) => {
+  const audited = ['test-a-journal', 'mirror.primary.other-a-journal', 'test-a-changelog', 'test-a-digests']
+  const name = { partitions: 1, cleanup: 'delete', retentionMs: -1, retentionBytes: -1, timestampType: 'CreateTime' } as const
+  for (const auditToken of ['', 'secret']) {
+    const { server, streams } = await testApi(t, { auditToken })
+    await streams.log.createTopics([...audited, 'events'].map((topic) => ({ ...name, name: topic })))
+    const ask = async (topic: string, headers: Record<string, string>, method: 'GET' | 'HEAD' = 'GET') => {
+      const url = `/ops/topics/${topic}/records`
+      return (await server.app.inject({ method, url, headers, remoteAddress: '10.0.0.7' })).statusCode
+    }
+    t.equal(await ask('events', {}), 200)
+    for (const topic of [...audited, encodeURIComponent(audited[0]!).replace('-', '%2D')]) {
+      t.equal(await ask(topic, {}), 401, topic)
+      t.equal(await ask(topic, {}, 'HEAD'), 401, topic)
+      t.equal(await ask(topic, { authorization: 'Bearer wrong' }), 401, topic)
+      const authorization = 'Bearer secret'
+      t.equal(await ask(topic, { authorization }), auditToken === '' ? 401 : 200, `${topic} with ${auditToken}`)
+    }
+  }
+})
+
 t.test('topics and offsets are told for reading journals from afar', async (t) => {
   const { server, streams } = await testApi(t)
   await streams.log.createTopics([

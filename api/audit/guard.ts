@@ -3,11 +3,19 @@ import type { FastifyRequest } from 'fastify'
 import { isLoopbackHost } from '../../common/plugin-address.js'
 import { ApiError } from '../errors.js'
 
-/** Lets through who sends the token as bearer; while there is none (empty), callers on this machine. Errors: UNAUTHORIZED. */
+/** By these a proxy tells that it passes a request on: then its own address says nothing of who asks. */
+const PROXY_HEADERS = ['forwarded', 'via', 'x-forwarded-for', 'x-real-ip']
+
+/**
+ * Lets through who sends the token as bearer; while there is none (empty), callers on this machine that come through no proxy.
+ * Errors: UNAUTHORIZED.
+ */
 export function checkAuditor(request: FastifyRequest, auditToken: string): void {
   const headers = { 'www-authenticate': 'Bearer' }
   if (auditToken === '') {
-    if (isLoopbackHost(request.ip.replace(/^::ffff:/, ''))) return
+    const { remoteAddress = '' } = request.socket
+    const isDirect = PROXY_HEADERS.every((name) => request.headers[name] === undefined)
+    if (isDirect && isLoopbackHost(remoteAddress.replace(/^::ffff:/, ''))) return
     throw new ApiError('UNAUTHORIZED', 'no auditToken is set, so only callers on the same machine are answered', {
       headers,
     })

@@ -1,7 +1,9 @@
 import type { FastifyInstance } from 'fastify'
 import { cut } from '../../common/errors.js'
 import type { Log, LogRecord, RecordBatch } from '../../topology/log/log.js'
+import { isAuditedTopic } from '../../topology/names.js'
 import type { Api } from '../api.js'
+import { checkAuditor } from '../audit/guard.js'
 import { ApiError } from '../errors.js'
 import { base64Record, readableRecord } from './record-json.js'
 import { ownErrors } from './schemas.js'
@@ -15,7 +17,10 @@ const MAX_RECORDS = 10_000
 /** Of one answer, shared by the partitions read. */
 const MAX_BYTES = 8 * 1024 * 1024
 
-/** GET /ops/topics/{topic}/records: any topic of the log, from an offset. (trust levels, section 10) */
+/**
+ * GET /ops/topics/{topic}/records: any topic of the log, from an offset; journals, changelogs and digests for auditors only.
+ * (trust levels, section 10)
+ */
 export function registerTopicRecords(app: FastifyInstance, api: Api): void {
   app.get<Route>(
     '/ops/topics/:topic/records',
@@ -23,6 +28,7 @@ export function registerTopicRecords(app: FastifyInstance, api: Api): void {
       schema: {
         tags: ['operations'],
         summary: 'Records of a topic: of one partition, or of all merged by timestamp',
+        description: 'Journals, changelogs and digests (by the end of the name) ask for the token of /audit.',
         params: { type: 'object', properties: { topic: { type: 'string' } } },
         querystring: {
           type: 'object',
@@ -49,6 +55,7 @@ export function registerTopicRecords(app: FastifyInstance, api: Api): void {
     },
     async (request, reply) => {
       const { topic } = request.params
+      if (isAuditedTopic(topic)) checkAuditor(request, api.auditToken)
       const { limit, encoding } = request.query
       const batches = await readBatches(api.streams.log, topic, request.query)
       const { merged, next } = mergeByTimestamp(batches, limit)
