@@ -41,7 +41,13 @@ t.test('a proxy on this machine is no caller on it, and nobody becomes one by a 
 
 t.test('journals, mirrors, changelogs and digests are shown to auditors only, other topics to all', async (t) => {
   const audited = ['test-a-journal', 'mirror.primary.other-a-journal', 'test-a-changelog', 'test-a-digests']
-  const name = { partitions: 1, cleanup: 'delete', retentionMs: -1, retentionBytes: -1, timestampType: 'CreateTime' } as const
+  const name = {
+    partitions: 1,
+    cleanup: 'delete',
+    retentionMs: -1,
+    retentionBytes: -1,
+    timestampType: 'CreateTime',
+  } as const
   for (const auditToken of ['', 'secret']) {
     const { server, streams } = await testApi(t, { auditToken })
     await streams.log.createTopics([...audited, 'events'].map((topic) => ({ ...name, name: topic })))
