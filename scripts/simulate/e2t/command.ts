@@ -17,6 +17,7 @@ interface Flags {
   readonly routingManagerPort: number
   readonly kubernetesPort: number
   readonly routingManagerFails: boolean
+  readonly kubernetesFails: boolean
   readonly profile: KeepAliveProfile
   readonly seed: number
 }
@@ -46,6 +47,7 @@ export function registerSimulateE2t(simulate: Command): void {
       numberFrom(0, 65_535, true),
       38002,
     )
+    .option('--kubernetes-fails', 'it answers 500 while instances die', false)
     .option('--profile <name>', 'times of the service: default or upstream', 'default')
     .option('--seed <number>', 'the same seed gives the same run', numberFrom(0, 2 ** 31 - 1, true), 1)
     .action((flags: Flags) => {

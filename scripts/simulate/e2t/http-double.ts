@@ -7,6 +7,8 @@ export type DoubleMode = 'well' | 'failing' | 'hanging'
 
 export interface HttpDouble {
   readonly port: number
+  /** How many requests have come, in whatever mode. */
+  readonly requests: number
   mode: DoubleMode
   close(): void
 }
@@ -22,8 +24,9 @@ export async function httpDouble(
   port: number,
   answer: (request: DoubleRequest) => { readonly status: number; readonly body?: unknown },
 ): Promise<HttpDouble> {
-  const double: { port: number; mode: DoubleMode; close(): void } = { port, mode: 'well', close: () => undefined }
+  const double = { port, requests: 0, mode: 'well' as DoubleMode, close: (): void => undefined }
   const server = createServer((incoming, outgoing) => {
+    double.requests++
     void textOf(incoming).then((text) => {
       if (double.mode === 'hanging') return
       const request = { method: incoming.method ?? '', path: incoming.url ?? '', body: parsed(text) }

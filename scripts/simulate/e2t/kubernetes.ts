@@ -5,6 +5,7 @@ import type { HttpDouble } from './http-double.js'
 export interface KubernetesDouble extends HttpDouble {
   /** Pods that are there, by name, with their uids. */
   readonly pods: Map<string, string>
+  /** Names, once for each deletion. */
   readonly deleted: string[]
 }
 
@@ -22,8 +23,9 @@ export async function kubernetesDouble(port: number): Promise<KubernetesDouble> 
     if (method === 'DELETE') {
       const wanted = (body as DeleteOptions | undefined)?.preconditions?.uid
       if (wanted !== undefined && wanted !== uid) return { status: 409, body: { kind: 'Status', code: 409 } }
-      pods.delete(name)
       deleted.push(name)
+      // As a stateful set makes it anew.
+      pods.set(name, `${uid}+`)
     }
     return { status: 200, body: { kind: 'Pod', apiVersion: 'v1', metadata: { name, uid } } }
   })

@@ -14,17 +14,29 @@ const options: Omit<E2tOptions, 'url' | 'routingManagerPort' | 'kubernetesPort'>
   stalls: 1,
   restarts: 1,
   routingManagerFails: true,
+  kubernetesFails: true,
   // Longer than the service's own: a busy machine must not make it fail.
   timeoutMs: 3000,
   delayMs: 1000,
   seed: 7,
 }
 
-t.test('HS-17 what becomes of E2T instances is as expected, also while the Routing Manager fails', async (t) => {
+const kubeconfig = (port: number): string =>
+  JSON.stringify({
+    clusters: [{ name: 'played', cluster: { server: `http://127.0.0.1:${port}`, 'insecure-skip-tls-verify': true } }],
+    users: [{ name: 'user', user: {} }],
+    contexts: [{ name: 'here', context: { cluster: 'played', user: 'user' } }],
+    'current-context': 'here',
+  })
+
+t.test('HS-17 what becomes of E2T instances and pods, also while Routing Manager and Kubernetes fail', async (t) => {
   const [routingManagerPort, kubernetesPort] = [await freePort(), await freePort()]
-  const service = spawnPulsefold(t, t.testdir(), {
+  const folder = t.testdir({ kubeconfig: kubeconfig(kubernetesPort) })
+  const service = spawnPulsefold(t, folder, {
+    environment: { KUBECONFIG: `${folder}/kubeconfig` },
     values: {
       routingManagerUrl: `http://127.0.0.1:${routingManagerPort}/ric/v1/handles/`,
+      kubernetesNamespace: 'ricplt',
       keepAliveDelayMs: 1000,
       keepAliveResponseTimeoutMs: 3000,
     },
@@ -35,6 +47,8 @@ t.test('HS-17 what becomes of E2T instances is as expected, also while the Routi
   t.ok(isAsExpected(report), reportLines(report).join('\n'))
   t.equal(report.killedAfterMs.length, 1)
   t.ok(report.calls.some(([call]) => call === 'DELETE e2t'))
+  const pods = report.findings.find(({ what }) => what === 'deleted pods')
+  t.match(pods, { actual: /^e2term-aacce-\d$/ }, 'the one of the dead instance, once')
 })
 
 t.test('the report names what differs', async (t) => {

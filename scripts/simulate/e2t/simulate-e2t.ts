@@ -26,6 +26,7 @@ export interface E2tOptions {
   readonly routingManagerPort: number
   readonly kubernetesPort: number
   readonly routingManagerFails: boolean
+  readonly kubernetesFails: boolean
   /** Of the service, ms. */
   readonly timeoutMs: number
   readonly delayMs: number
@@ -109,12 +110,13 @@ async function register(run: Run): Promise<void> {
 
 /** Some die, some stall, some restart, all at once; answers how long after its last answer each dead one was gone, ms. */
 async function befall(run: Run): Promise<readonly number[]> {
-  const { options, clock, signal, all, terminations, routingManager } = run
+  const { options, clock, signal, all, terminations, routingManager, kubernetes } = run
   const { deaths, stalls, restarts, timeoutMs, delayMs, seed } = options
   const chosen = drawn(seededRandom(seed), deaths + stalls + restarts, all.length).flatMap((i) => all[i] ?? [])
   const [dying, stalling] = [chosen.slice(0, deaths), chosen.slice(deaths, deaths + stalls)]
   const restarting = chosen.slice(deaths + stalls)
   if (options.routingManagerFails) routingManager.mode = 'failing'
+  if (options.kubernetesFails) kubernetes.mode = 'failing'
   for (const termination of dying) termination.state = 'dead'
   for (const termination of stalling) termination.state = 'stalling'
   const back = sleep(clock, timeoutMs / 3, signal).then(() => {
@@ -123,7 +125,8 @@ async function befall(run: Run): Promise<readonly number[]> {
   await Promise.all(restarting.map((termination) => terminations.start(termination)))
   const ages = await Promise.all(dying.map((termination) => goneAfter(run, termination)))
   await back
-  if (options.routingManagerFails) routingManager.mode = 'well'
+  routingManager.mode = 'well'
+  kubernetes.mode = 'well'
   const gone = ages.filter((age) => age !== null)
   note(run, 'dead instances are gone', deaths, gone.length)
   const [least, most] = [Math.min(...gone), Math.max(...gone)]
@@ -181,9 +184,12 @@ async function compareEnd(run: Run): Promise<void> {
       'no call: set routingManagerUrl to it',
     )
   }
-  if (kubernetes.deleted.length > 0) {
+  if (kubernetes.requests > 0) {
     const dead = all.filter(({ state }) => state === 'dead').map(({ podName }) => podName)
+    await expect(run, 'pods deleted', dead.length, () => Promise.resolve(kubernetes.deleted.length))
     note(run, 'deleted pods', dead.sort().join(' '), [...kubernetes.deleted].sort().join(' '))
+  } else if (options.kubernetesFails) {
+    note(run, 'Kubernetes was called', `at port ${kubernetes.port}`, 'no call: set kubernetesNamespace and KUBECONFIG')
   }
   const selection = await http.ask('GET', `/ric/${options.ric}/v1/e2t/selection`)
   note(run, 'selection of an instance', 200, selection.status)
