@@ -319,6 +319,20 @@ export const settingSpecs = {
     secret: true,
     description: 'What the two sites show each other, the same on both; empty: whoever reaches the paths is believed.',
   },
+  sitePeerApplicationId: {
+    type: 'string',
+    default: '',
+    pattern: `^$|${topicPattern}`,
+    maxLength: 100,
+    expected: 'as applicationId, or empty',
+    description: 'The `applicationId` of the other site; empty: the same as here.',
+  },
+  siteSharesLog: {
+    type: 'boolean',
+    default: false,
+    description:
+      'Both sites use one Kafka cluster, under different applicationIds: the journals of the other are read there, not copied.',
+  },
   siteManualWindowMs: {
     type: 'integer',
     unit: 'ms',
@@ -582,6 +596,16 @@ const freeOfOwnPaths =
       : undefined
 
 export const settingsRules: readonly SettingsRule[] = [
+  {
+    names: ['siteSharesLog', 'kafkaBrokers', 'sitePeerApplicationId', 'applicationId'],
+    expected({ siteSharesLog, kafkaBrokers, sitePeerApplicationId, applicationId }) {
+      if (!siteSharesLog) return undefined
+      if (kafkaBrokers.length === 0) return 'false, as kafkaBrokers is empty'
+      return ['', applicationId].includes(sitePeerApplicationId)
+        ? 'false, as sitePeerApplicationId names no other application'
+        : undefined
+    },
+  },
   {
     names: ['keepAliveDelayMs'],
     expected: ({ keepAliveDelayMs: delayMs }) => (delayMs > 0 && delayMs < 50 ? '0, or at least 50' : undefined),

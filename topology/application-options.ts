@@ -1,6 +1,6 @@
 import type { Clock } from '../common/clock.js'
 import type { StoreProvider } from '../state-stores/key-value-store.js'
-import type { Log } from './log/log.js'
+import type { GroupPosition, Log } from './log/log.js'
 import type { EngineObserver } from './observer.js'
 import type { Processor } from './processor.js'
 import type { TaskEnvironment } from './task/environment.js'
@@ -35,3 +35,6 @@ export interface Advertised {
   readonly advertisedUrl?: string
   readonly token?: string
 }
+
+/** Where another application stands in the inputs, whose journals are loaded here; by `partitionName`. */
+export type TakenIn = ReadonlyMap<string, GroupPosition>

@@ -5,7 +5,7 @@ import type { HttpIngest } from './ingest/http-ingest.js'
 import { Intake } from './ingest/intake.js'
 import type { Act } from './ingest/sources/register.js'
 import { Sources } from './ingest/sources/sources.js'
-import type { Advertised, ApplicationOptions } from './application-options.js'
+import type { Advertised, ApplicationOptions, TakenIn } from './application-options.js'
 import { Backlog } from './backlog.js'
 import { blockCodec } from './journal/block-codec.js'
 import type { BlockCodec } from './journal/block-codec.js'
@@ -179,14 +179,14 @@ export class Application implements Streams, LocalStreams {
    * Creates the topics, joins the group, opens what is assigned. Other instances reach this one under `advertisedUrl`, with
    * the token. Stopped meanwhile, it does not join. Errors: those of log and stores.
    */
-  async start({ advertisedUrl: url = '', token = '' }: Advertised = {}): Promise<void> {
+  async start({ advertisedUrl: url = '', token = '' }: Advertised = {}, takenIn?: TakenIn): Promise<void> {
     const { log, processors, partitions, createInputTopics, applicationId, observer } = this.#options
     await log.createTopics(ownTopics(processors, this.#options))
     if (createInputTopics) await this.#makeMissing(inputTopics(processors, partitions))
     for (const [topic, count] of await this.#makeMissing(outputTopics(processors, partitions))) {
       this.#outputPartitions.set(topic, count)
     }
-    await this.#sources.open()
+    await this.#sources.open(takenIn)
     this.#describe = () => encodeMemberData({ url, token, stores: this.#heldStores() })
     this.#member = await log.join({
       group: applicationId,

@@ -28,6 +28,7 @@ export class LogWrites {
       offsetForTime: (partition, timestampMs) => log.offsetForTime(partition, timestampMs),
       read: (partition, offset, options) => log.read(partition, offset, options),
       join: (options) => log.join(options),
+      committed: (group, partition) => log.committed(group, partition),
       writer: async (transactionalId) => this.#watchedWriter(await this.#watch(log.writer(transactionalId))),
       close: () => log.close(),
     }

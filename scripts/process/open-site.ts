@@ -105,6 +105,8 @@ export function openSite(parts: SiteParts): Running {
     ...parts,
     site: settings.siteName,
     applicationId,
+    peerApplicationId: settings.sitePeerApplicationId || applicationId,
+    sharesLog: settings.siteSharesLog,
     partitions: settings.partitions,
     register,
     peer,

@@ -112,7 +112,7 @@ export async function startPulsefold(
       const application = newApplication()
       const { directory } = application
       const streams = new ClusterStreams({ local: application, directory, peers, clock })
-      return { application, streams, start: () => application.start(advertised) }
+      return { application, streams, start: (takenIn) => application.start(advertised, takenIn) }
     }
     const parts = { settings, logger, clock, log, stores, processors: domainProcessors, newDomains, observer, onFatal }
     const running = hasPeerSite ? openSite(parts) : openSingle(parts)

@@ -1,5 +1,6 @@
 import { ensureError } from '../../common/errors.js'
 import type { Application } from '../../topology/application.js'
+import type { TakenIn } from '../../topology/application-options.js'
 import { LogError } from '../../topology/log/errors.js'
 import { partitionOf } from '../../topology/partitioner.js'
 import type { Streams } from '../../topology/streams.js'
@@ -11,7 +12,7 @@ import type { LoadedCopy } from './loading-streams.js'
 export interface Domains {
   readonly application: Application
   readonly streams: Streams
-  readonly start: () => Promise<void>
+  readonly start: (takenIn?: TakenIn) => Promise<void>
 }
 
 /**
@@ -49,10 +50,10 @@ export class DomainHost {
     return this.isRunning && this.application.readiness().ready
   }
 
-  /** Resolves when it has joined; a second call waits for the first. After a failure it may be called again. */
-  start(): Promise<void> {
+  /** Resolves when it has joined, reading inputs on from `takenIn`; a second call waits for the first. After a failure it may be called again. */
+  start(takenIn?: TakenIn): Promise<void> {
     const domains = this.#domains
-    this.#starting ??= domains.start().catch(async (thrown: unknown) => {
+    this.#starting ??= domains.start(takenIn).catch(async (thrown: unknown) => {
       // Stopped meanwhile, others stand in its place.
       if (domains === this.#domains) await this.stop()
       throw thrown

@@ -3,7 +3,7 @@ import type { Clock } from '../../common/clock.js'
 import type { DrillReport, TaskDigest } from '../../api/site/site-control.js'
 import { names } from '../../topology/names.js'
 import { upTo } from '../../topology/preload/journal-source.js'
-import type { Mirror } from '../../topology/preload/mirror.js'
+import type { PeerJournals } from '../../topology/preload/peer-journals.js'
 import { Preload } from '../../topology/preload/preload.js'
 import type { PreloadOptions } from '../../topology/preload/preload.js'
 import type { Peer } from './peer.js'
@@ -11,7 +11,8 @@ import type { Peer } from './peer.js'
 export interface DrillOptions {
   readonly clock: Clock
   readonly peer: Pick<Peer, 'digests'>
-  readonly mirror: Mirror
+  readonly mirror: PeerJournals
+  readonly peerApplicationId: string
   readonly preload: (load: string) => PreloadOptions
   readonly signal: AbortSignal
 }
@@ -27,12 +28,13 @@ export async function runDrill({
   clock,
   peer,
   mirror,
+  peerApplicationId,
   preload: optionsOf,
   signal,
 }: DrillOptions): Promise<DrillReport> {
   const sealed = await peer.digests()
   const options = optionsOf(LOAD)
-  const journalOf = (domain: string): string => names.journal(options.applicationId, domain)
+  const journalOf = (domain: string): string => names.journal(peerApplicationId, domain)
   const ends = sealed.map(({ domain, partition, offset }) => ({ topic: journalOf(domain), partition, end: offset }))
   while (!mirror.reaches(ends)) {
     await sleep(clock, POLL_MS, signal)
@@ -43,9 +45,9 @@ export async function runDrill({
   const preload = await Preload.open({
     ...options,
     storeName: (domain, partition) => `${LOAD}-${names.taskStore(domain, partition)}`,
-    peerJournal(topic, partition) {
-      const to = ends.find((end) => end.topic === topic && end.partition === partition)?.end ?? 0
-      return upTo(options.peerJournal(topic, partition), to)
+    peerJournal(domain, partition) {
+      const to = sealed.find((task) => task.domain === domain && task.partition === partition)?.offset ?? 0
+      return upTo(options.peerJournal(domain, partition), to)
     },
   })
   try {

@@ -23,6 +23,10 @@ export interface SiteSettings {
 export interface SiteOptions {
   readonly site: SiteName
   readonly applicationId: string
+  /** Of the other site. */
+  readonly peerApplicationId: string
+  /** Both use one cluster: the other's journals are read where they are, and not copied. */
+  readonly sharesLog: boolean
   readonly partitions: number
   readonly processors: readonly Processor[]
   readonly log: Log

@@ -24,9 +24,10 @@ import type { Role, SiteAnswer, SiteEvent, SiteName, SiteRecord } from '../../pr
 import type { ReportedMove } from '../../processors/site/moves.js'
 import type { Application } from '../../topology/application.js'
 import { names } from '../../topology/names.js'
-import { mirrorIn } from '../../topology/preload/journal-source.js'
 import { Mirror } from '../../topology/preload/mirror.js'
 import type { HistoryPart, HistoryWanted } from '../../topology/preload/mirror.js'
+import { sharedJournals } from '../../topology/preload/peer-journals.js'
+import type { PeerJournals } from '../../topology/preload/peer-journals.js'
 import type { PreloadOptions } from '../../topology/preload/preload.js'
 import { serveHistory } from '../../topology/preload/serve-history.js'
 import type { Readiness, Streams } from '../../topology/streams.js'
@@ -57,7 +58,7 @@ const NO_PROGRESS: SiteProgress = { loadedTo: 0, eventsPerSecond: 0, etaMs: null
 export class Site implements SiteControl {
   readonly #options: SiteOptions
   readonly #host: DomainHost
-  readonly #mirror: Mirror
+  readonly #mirror: PeerJournals
   readonly #watch: PeerWatch
   readonly #base: BaseKeeper
   readonly #stop = new AbortController()
@@ -73,18 +74,19 @@ export class Site implements SiteControl {
 
   constructor(options: SiteOptions) {
     this.#options = options
-    const { site, log, clock, processors, applicationId, partitions, peer, settings, random, onError } = options
+    const { site, log, clock, processors, partitions, peer, settings, random, onError } = options
     this.#host = new DomainHost(options.newDomains)
-    this.#mirror = new Mirror({
-      log,
-      clock,
-      site: otherSite(site),
-      journals: processors.map(({ name }) => names.journal(applicationId, name)),
-      partitions,
-      retentionMs: settings.journalRetentionMs,
-      readPeer: peer.history,
-      onError: (error) => onError('mirror', error),
-    })
+    const other = { log, clock, site: otherSite(site), applicationId: options.peerApplicationId }
+    this.#mirror = options.sharesLog
+      ? sharedJournals(other)
+      : new Mirror({
+          ...other,
+          domains: processors.map(({ name }) => name),
+          partitions,
+          retentionMs: settings.journalRetentionMs,
+          readPeer: peer.history,
+          onError: (error) => onError('mirror', error),
+        })
     this.#watch = new PeerWatch({
       clock,
       intervalMs: settings.checkIntervalMs,
@@ -168,7 +170,7 @@ export class Site implements SiteControl {
     const { signal } = this.#stop
     this.#loops.push(
       this.#tick(signal),
-      this.#copy(signal),
+      ...(this.#options.sharesLog ? [] : [this.#copy(signal)]),
       this.#watch.run(signal),
       health.run(signal),
       this.#base.run(signal),
@@ -275,12 +277,12 @@ export class Site implements SiteControl {
   }
 
   async drill(signal: AbortSignal): Promise<DrillReport> {
-    const { peer, clock } = this.#options
+    const { peer, clock, peerApplicationId } = this.#options
     const any = AbortSignal.any([signal, this.#stop.signal])
     const preload = (load: string): PreloadOptions => ({ ...this.#preloadOptions(load), baseStoreName })
     await this.#base.pause()
     try {
-      return await runDrill({ clock, peer, mirror: this.#mirror, preload, signal: any })
+      return await runDrill({ clock, peer, peerApplicationId, mirror: this.#mirror, preload, signal: any })
     } finally {
       this.#base.resume()
     }
@@ -355,7 +357,7 @@ export class Site implements SiteControl {
     const { epoch } = this.#record
     if (this.#run !== undefined || !this.#isSwitchingTo(this.site) || !this.#isSettled || this.#stop.signal.aborted)
       return
-    const { clock, settings, health } = this.#options
+    const { clock, settings, health, processors } = this.#options
     const run = new SwitchRun({
       clock,
       record: () => this.#record,
@@ -364,6 +366,7 @@ export class Site implements SiteControl {
       beforeLoad: () => this.#base.pause(),
       mirror: this.#mirror,
       host: this.#host,
+      inputs: processors.flatMap(({ inputs }) => inputs.map(({ topic }) => topic)),
       exchange: () => this.#exchangeWithPeer(),
       peerHasFailed: () => this.#watch.hasFailed,
       isHealthy: () => health.isHealthy,
@@ -481,7 +484,6 @@ export class Site implements SiteControl {
 
   #preloadOptions(load: string): PreloadOptions {
     const { log, stores, clock, processors, applicationId, partitions, settings, onError } = this.#options
-    const peerSite = otherSite(this.site)
     return {
       log,
       stores,
@@ -490,8 +492,7 @@ export class Site implements SiteControl {
       applicationId,
       partitions,
       site: this.site,
-      peerJournal: (topic, partition) =>
-        mirrorIn(log, { topic: names.mirror(peerSite, topic), partition }, names.siteJournal(peerSite, topic)),
+      peerJournal: (domain, partition) => this.#mirror.source(domain, partition),
       load,
       rowCacheBytes: settings.rowCacheBytes,
       onError: (error) => onError('pre-load', error),

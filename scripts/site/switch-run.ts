@@ -4,7 +4,7 @@ import { ensureError } from '../../common/errors.js'
 import type { SiteView } from '../../api/site/site-control.js'
 import type { SiteRecord, SwitchReport } from '../../processors/site/index.js'
 import type { ReportedMove } from '../../processors/site/moves.js'
-import type { Mirror } from '../../topology/preload/mirror.js'
+import type { PeerJournals } from '../../topology/preload/peer-journals.js'
 import { Preload } from '../../topology/preload/preload.js'
 import type { PreloadOptions } from '../../topology/preload/preload.js'
 import type { DomainHost } from './domain-host.js'
@@ -18,8 +18,10 @@ export interface SwitchRunOptions {
   readonly preload: (load: string) => PreloadOptions
   /** Frees the stores of the base. */
   readonly beforeLoad: () => Promise<void>
-  readonly mirror: Mirror
+  readonly mirror: PeerJournals
   readonly host: DomainHost
+  /** Topics of inputs. */
+  readonly inputs: readonly string[]
   /** Shows the other site the record; rejects when it does not answer. */
   readonly exchange: () => Promise<SiteView & { readonly accepted: boolean }>
   /** The other site has failed its checks. */
@@ -160,10 +162,12 @@ export class SwitchRun {
   }
 
   async #catchUp(record: SiteRecord): Promise<void> {
-    const { clock, exchange, mirror, host, peerHasFailed } = this.#options
+    const { clock, exchange, mirror, host, inputs, peerHasFailed } = this.#options
     const { signal } = this.#stop
     const preload = await this.#open(record)
     this.#ends ??= (await exchange().catch(() => undefined))?.ends
+    // What a site that was taken for dead takes in behind this is read here as well, and counts once.
+    const takenIn = await mirror.takenIn(inputs)
     for (;;) {
       const isComplete = this.#ends === undefined || mirror.reaches(this.#ends)
       await preload.load(signal)
@@ -174,11 +178,11 @@ export class SwitchRun {
       }
       await pause(clock, signal)
     }
-    const { entries } = preload
+    const { entries, isDone } = preload
     await preload.sendLost()
     this.#preload = undefined
     await preload.finish()
-    await host.start()
+    await host.start(isDone ? undefined : takenIn)
     while (!host.isReady) await pause(clock, signal)
     await this.#move('caughtUp', '', JSON.stringify(this.#report(record, entries)))
   }

@@ -205,6 +205,8 @@ export class TestSite {
     const site: Site = new Site({
       site: this.name,
       applicationId: 'test',
+      peerApplicationId: 'test',
+      sharesLog: false,
       partitions: PARTITIONS,
       processors: [countingProcessor],
       log,

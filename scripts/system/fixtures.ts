@@ -60,7 +60,7 @@ export async function onKafka(t: Test, brokers: readonly string[]): Promise<Part
   }
   const { admin } = await foreignClient(t, brokers)
   const cleanUp = async (): Promise<void> => {
-    const topics = (await admin.listTopics()).filter((topic) => topic.startsWith(applicationId))
+    const topics = (await admin.listTopics()).filter((topic) => topic.includes(applicationId))
     await admin.deleteTopics({ topics })
   }
   // The broker may have gone, and all topics with it.

@@ -195,6 +195,8 @@ export interface Log {
    * finds it: see `rejoin`.
    */
   join(options: GroupOptions): Promise<GroupMember>
+  /** The position that a group keeps, whoever its members are; undefined: none. */
+  committed(group: string, partition: TopicPartition): Promise<GroupPosition | undefined>
   /** Opens the writer of `transactionalId` and fences the former one before it resolves. */
   writer(transactionalId: string): Promise<TransactionalWriter>
   /**

@@ -1,8 +1,11 @@
 import type { Clock } from '../../common/clock.js'
+import type { TakenIn } from '../application-options.js'
 import { EngineError } from '../errors.js'
 import type { Log, LogRecord, TopicPartition } from '../log/log.js'
 import { names } from '../names.js'
-import { mirrorTopic, ORIGIN, originOf } from './journal-source.js'
+import { mirrorIn, mirrorTopic, ORIGIN, originOf } from './journal-source.js'
+import type { JournalSource } from './journal-source.js'
+import type { PeerJournals } from './peer-journals.js'
 
 /** What a site asks the other for: records of a journal from an offset on. */
 export interface HistoryWanted extends TopicPartition {
@@ -24,9 +27,10 @@ export type ReadPeer = (wanted: readonly HistoryWanted[], signal: AbortSignal) =
 export interface MirrorOptions {
   readonly log: Log
   readonly clock: Clock
-  /** The other site. */
+  /** The other site, and its application. */
   readonly site: string
-  readonly journals: readonly string[]
+  readonly applicationId: string
+  readonly domains: readonly string[]
   readonly partitions: number
   readonly retentionMs: number
   readonly readPeer: ReadPeer
@@ -45,7 +49,7 @@ interface Place extends TopicPartition {
  * The other site's journals copied into this site's log, record by record and with their stamps, so that they can be loaded
  * when that site is gone. What was copied twice after a crash is folded once.
  */
-export class Mirror {
+export class Mirror implements PeerJournals {
   readonly #options: MirrorOptions
   readonly #places: Place[] = []
   /** Monotonic time at which all that the other site had was known to be here. */
@@ -67,7 +71,8 @@ export class Mirror {
 
   /** Makes the topics that are missing, and finds out how far they are filled. */
   async open(): Promise<void> {
-    const { log, site, journals, partitions, retentionMs } = this.#options
+    const { log, site, applicationId, domains, partitions, retentionMs } = this.#options
+    const journals = domains.map((domain) => names.journal(applicationId, domain))
     await log.createTopics(journals.map((journal) => mirrorTopic(site, journal, partitions, retentionMs)))
     for (const topic of journals) {
       for (let partition = 0; partition < partitions; partition++) {
@@ -98,6 +103,17 @@ export class Mirror {
       const place = this.#places.find((candidate) => candidate.topic === topic && candidate.partition === partition)
       return place === undefined || place.offset >= end
     })
+  }
+
+  source(domain: string, partition: number): JournalSource {
+    const { log, site, applicationId } = this.#options
+    const journal = names.journal(applicationId, domain)
+    return mirrorIn(log, { topic: names.mirror(site, journal), partition }, names.siteJournal(site, journal))
+  }
+
+  /** Each site reads topics of its own. */
+  takenIn(): Promise<TakenIn> {
+    return Promise.resolve(new Map())
   }
 
   async #take(part: HistoryPart): Promise<void> {

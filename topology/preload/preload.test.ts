@@ -31,7 +31,8 @@ async function mirrored(from: Site, fromName: string, to: Site): Promise<Mirror>
     log: to.log,
     clock: to.clock,
     site: fromName,
-    journals: [JOURNAL],
+    applicationId: 'test',
+    domains: ['counting'],
     partitions: PARTITIONS,
     retentionMs: -1,
     readPeer: (wanted, signal) => serveHistory(from, wanted, 0, signal),
@@ -53,8 +54,10 @@ function preloadOptions(at: Site, name: string, peer: string, load: string): Pre
     applicationId: 'test',
     partitions: PARTITIONS,
     site: name,
-    peerJournal: (topic, partition) =>
-      mirrorIn(at.log, { topic: names.mirror(peer, topic), partition }, names.siteJournal(peer, topic)),
+    peerJournal(domain, partition) {
+      const topic = names.journal('test', domain)
+      return mirrorIn(at.log, { topic: names.mirror(peer, topic), partition }, names.siteJournal(peer, topic))
+    },
     load,
     rowCacheBytes: 1024 * 1024,
     onError: (error) => {

@@ -19,8 +19,8 @@ export interface PreloadOptions {
   readonly partitions: number
   /** This site: part of what its folds make. */
   readonly site: string
-  /** The other site's journal, wherever it can be read. */
-  readonly peerJournal: (journalTopic: string, partition: number) => JournalSource
+  /** The other site's journal of a domain, wherever it can be read. */
+  readonly peerJournal: (domain: string, partition: number) => JournalSource
   /** Names the load: begun again under the same name it goes on where it ended. */
   readonly load: string
   /** Default: the tasks' own stores. */
@@ -96,6 +96,11 @@ export class Preload {
   /** Entries folded in this life. */
   get entries(): number {
     return sumOf(this.#loads, ({ entries }) => entries) - this.#entriesBefore
+  }
+
+  /** It was left to the tasks by an earlier life. */
+  get isDone(): boolean {
+    return this.#loads.some(({ isDone }) => isDone)
   }
 
   /** Folds all there is by now, or what was stamped before `beforeMs` only. */
@@ -214,7 +219,7 @@ function loadOptions(
     partition,
     journal,
     changelog: { topic: names.changelog(applicationId, processor.store), partition },
-    sources: [journalIn(log, journal, names.siteJournal(site, journal.topic)), peerJournal(journal.topic, partition)],
+    sources: [journalIn(log, journal, names.siteJournal(site, journal.topic)), peerJournal(processor.name, partition)],
     storeName: storeName(processor.name, partition),
     ...(options.baseStoreName && { baseStoreName: options.baseStoreName(processor.name, partition) }),
     isBase: options.isBase ?? false,

@@ -61,6 +61,7 @@ function logOf(log: Log): Log {
     offsetForTime: (partition, timestampMs) => log.offsetForTime(partition, timestampMs),
     read: (partition, offset, options) => log.read(partition, offset, options),
     join: (options) => log.join(options),
+    committed: (group, partition) => log.committed(group, partition),
     writer: (transactionalId) => log.writer(transactionalId),
     close: () => log.close(),
   }

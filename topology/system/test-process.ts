@@ -97,6 +97,7 @@ export class TestProcess {
       offsets: (partition) => this.#running(() => log.offsets(partition)),
       offsetForTime: (partition, timestampMs) => this.#running(() => log.offsetForTime(partition, timestampMs)),
       read: (partition, offset, options) => this.#running(() => log.read(partition, offset, options)),
+      committed: (group, partition) => this.#running(() => log.committed(group, partition)),
       writer: async (transactionalId) => {
         const writer = await this.#running(() => log.writer(transactionalId))
         return {

@@ -2,8 +2,6 @@ import { join } from 'node:path'
 import { systemClock } from '../../../common/clock.js'
 import { rocksDbProvider } from '../../../state-stores/rocksdb/provider.js'
 import { openEmbeddedLogAt } from '../../../topology/log/embedded/embedded-log.js'
-import { names } from '../../../topology/names.js'
-import { mirrorIn } from '../../../topology/preload/journal-source.js'
 import { Mirror } from '../../../topology/preload/mirror.js'
 import { Preload } from '../../../topology/preload/preload.js'
 import { serveHistory } from '../../../topology/preload/serve-history.js'
@@ -50,7 +48,8 @@ export async function preload(directory: string): Promise<readonly Figure[]> {
     log,
     clock: systemClock,
     site: 'primary',
-    journals: processors.map(({ name }) => names.journal(APPLICATION, name)),
+    applicationId: APPLICATION,
+    domains: processors.map(({ name }) => name),
     partitions: PARTITIONS,
     retentionMs: -1,
     readPeer: (wanted) => serveHistory({ log: application.log, clock: systemClock }, wanted, 0, never),
@@ -77,8 +76,7 @@ export async function preload(directory: string): Promise<readonly Figure[]> {
     applicationId: APPLICATION,
     partitions: PARTITIONS,
     site: 'secondary',
-    peerJournal: (topic, partition) =>
-      mirrorIn(log, { topic: names.mirror('primary', topic), partition }, names.siteJournal('primary', topic)),
+    peerJournal: (domain, partition) => mirror.source(domain, partition),
     load: '2-1',
     rowCacheBytes: ROW_CACHE_BYTES,
     onError: fail,

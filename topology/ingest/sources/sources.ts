@@ -1,6 +1,7 @@
 import { sleep } from '../../../common/clock.js'
 import type { Clock } from '../../../common/clock.js'
 import { ensureError } from '../../../common/errors.js'
+import type { TakenIn } from '../../application-options.js'
 import { partitionName } from '../../log/balanced-placement.js'
 import { LogError } from '../../log/errors.js'
 import type { GroupMember, Log, LogRecord, RecordBatch, TopicDescription, TopicPartition } from '../../log/log.js'
@@ -71,6 +72,7 @@ export class Sources {
   readonly #topics: ReadonlyMap<string, Topic>
   readonly #register: SourceRegister
   readonly #held = new Map<string, Source>()
+  #takenIn: TakenIn = new Map()
 
   constructor(options: SourcesOptions) {
     this.#options = options
@@ -93,9 +95,13 @@ export class Sources {
     })
   }
 
-  /** Looks at all topics, then again and again. Errors: those of the log. */
-  async open(): Promise<void> {
+  /**
+   * Looks at all topics, then again and again. Where another group stands further on, by `takenIn`, all before is in a journal
+   * that was loaded. Errors: those of the log.
+   */
+  async open(takenIn: TakenIn = new Map()): Promise<void> {
     const { log, observer } = this.#options
+    this.#takenIn = takenIn
     for (const [name, topic] of this.#topics) {
       topic.description = await log.topic(name)
       if (topic.description === undefined) observer.onInputTopic(name, 0)
@@ -186,11 +192,13 @@ export class Sources {
   async #judge(at: TopicPartition): Promise<Judgement> {
     const { log, member } = this.#options
     await this.#register.refresh()
-    const [description, { start, end }, position] = await Promise.all([
+    const [description, { start, end }, own] = await Promise.all([
       log.topic(at.topic),
       log.offsets(at),
       member()?.committed(at),
     ])
+    const other = this.#takenIn.get(partitionName(at))
+    const position = other !== undefined && other.offset > (own?.offset ?? -1) ? other : own
     const taken = position && takenOf(position)
     return judgeSource({
       ...{ topicId: description?.incarnation ?? '', registered: this.#register.get(at)?.incarnation },

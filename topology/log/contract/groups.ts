@@ -64,6 +64,8 @@ export const groupCases: readonly ContractCase[] = [
       await member.commit({ topic, partition: 1 }, { offset: 2, metadata: 'half' })
       await member.commit({ topic, partition: 2 }, { offset: 4, metadata: '' })
       await member.leave()
+      t.same(await log.committed(group, { topic, partition: 1 }), { offset: 2, metadata: 'half' }, 'for anybody')
+      t.equal(await log.committed(newName(), { topic, partition: 1 }), undefined)
       const second = new RecordingListener({
         onAssigned: () => Promise.resolve([{ topic, partition: 2, offset: 3 }]),
       })

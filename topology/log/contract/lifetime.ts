@@ -85,6 +85,7 @@ export const lifetimeCases: readonly ContractCase[] = [
         () => log.offsetForTime(partition, 0),
         () => log.read(partition, 0),
         () => log.join({ group: newName(), topics: [topic], listener: new RecordingListener() }),
+        () => log.committed(newName(), partition),
         () => log.writer(newName()),
         () => writer.append([{ ...partition, records: numbered(1) }]),
         () => member.commit(partition, { offset: 0, metadata: '' }),

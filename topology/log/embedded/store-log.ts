@@ -5,6 +5,7 @@ import type {
   Appended,
   GroupMember,
   GroupOptions,
+  GroupPosition,
   NewRecord,
   ReadOptions,
   RecordBatch,
@@ -120,6 +121,11 @@ export class StoreLog implements EmbeddedLog {
     })
     consumers.join(member)
     return Promise.resolve(member)
+  }
+
+  async committed(group: string, partition: TopicPartition): Promise<GroupPosition | undefined> {
+    this.#checkOpen()
+    return this.#parts.positions.get(group, this.#number(partition), partition)
   }
 
   async writer(transactionalId: string): Promise<TransactionalWriter> {

@@ -4,6 +4,7 @@ import type {
   Appended,
   GroupMember,
   GroupOptions,
+  GroupPosition,
   Log,
   NewRecord,
   ReadOptions,
@@ -17,6 +18,7 @@ import { AppendLane } from './append-lane.js'
 import type { ConnectionOptions } from './connection.js'
 import { Connection } from './connection.js'
 import { KafkaGroupMember } from './group/member.js'
+import { committedBy } from './group/positions.js'
 import { PartitionReader } from './partition-reader.js'
 import { ProduceQueue } from './produce-queue.js'
 import { accessDenied, isDenied } from './retry.js'
@@ -143,6 +145,12 @@ class KafkaLog implements Log {
     this.#members.add(member)
     member.start()
     return Promise.resolve(member)
+  }
+
+  async committed(group: string, partition: TopicPartition): Promise<GroupPosition | undefined> {
+    this.#checkOpen()
+    const patience = { clock: this.#options.clock, timeoutMs: this.#timeoutMs }
+    return committedBy(this.#connection, patience, group, partition)
   }
 
   async writer(transactionalId: string): Promise<TransactionalWriter> {

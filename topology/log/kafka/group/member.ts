@@ -7,17 +7,17 @@ import { Connection } from '../connection.js'
 import type { ConnectionOptions } from '../connection.js'
 import type { PartitionReader } from '../partition-reader.js'
 import { typeOf } from '../protocol/broker-error.js'
-import { isRetriable, pauseMs, retrying, unavailable } from '../retry.js'
+import { unavailable } from '../retry.js'
 import type { TopicDirectory } from '../topic-directory.js'
 import type { Watchdog } from '../watchdog.js'
 import { Delivery } from './delivery.js'
 import { Fetcher } from './fetcher.js'
 import { Membership } from './membership.js'
+import { committedBy, retryingPositions } from './positions.js'
 import type { Assignment } from './subscription.js'
 
 /** The member does not hold the partition any more, by the group's word. */
 const lostTypes = new Set(['ILLEGAL_GENERATION', 'UNKNOWN_MEMBER_ID', 'FENCED_INSTANCE_ID'])
-const noPosition = '-1'
 const longestBackoffMs = 5_000
 
 export interface MemberContext {
@@ -98,7 +98,7 @@ export class KafkaGroupMember implements GroupMember {
     const { topic, partition } = at
     if (!this.#held.has(nameOf(at))) throw this.#fenced(at)
     try {
-      await this.#retrying(async () => {
+      await retryingPositions(this.#context, async () => {
         const { memberId, generationId } = this.#membership.identity
         const coordinator = await shared.coordinator('group', group)
         await coordinator.offsetCommit({
@@ -113,16 +113,10 @@ export class KafkaGroupMember implements GroupMember {
     }
   }
 
-  async committed({ topic, partition }: TopicPartition): Promise<GroupPosition | undefined> {
+  async committed(at: TopicPartition): Promise<GroupPosition | undefined> {
     this.#context.checkOpen()
     const { group, shared } = this.#context
-    const { responses } = await this.#retrying(async () => {
-      const coordinator = await shared.coordinator('group', group)
-      return coordinator.offsetFetch({ groupId: group, topics: [{ topic, partitions: [{ partition }] }] })
-    })
-    const found = responses[0]?.partitions[0]
-    if (found === undefined || found.offset === noPosition) return undefined
-    return { offset: Number(found.offset), metadata: found.metadata ?? '' }
+    return committedBy(shared, this.#context, group, at)
   }
 
   pause(partition: TopicPartition): void {
@@ -211,22 +205,6 @@ export class KafkaGroupMember implements GroupMember {
         listener.onError(ensureError(error))
         const pause = Math.min(longestBackoffMs, 100 * 2 ** (failures - 1))
         await sleep(clock, pause, AbortSignal.any(live.map(({ stopped }) => stopped)))
-      }
-    }
-  }
-
-  /** A group that is about to hand out partitions takes no positions for a moment. */
-  async #retrying<T>(attempt: () => Promise<T>): Promise<T> {
-    const { clock, timeoutMs } = this.#context
-    const deadline = clock.monotonic() + timeoutMs
-    for (let failures = 1; ; failures++) {
-      try {
-        return await retrying({ clock, timeoutMs }, attempt)
-      } catch (error) {
-        if (typeOf(error) !== 'REBALANCE_IN_PROGRESS' || clock.monotonic() >= deadline) {
-          throw isRetriable(error) ? unavailable(error) : error
-        }
-        await sleep(clock, pauseMs(failures))
       }
     }
   }
