@@ -24,6 +24,12 @@ const cases: readonly { readonly args: readonly string[]; readonly status: numbe
     says: /because the effective level changes: .*\n +trustLevel COMPLETE → NONE/,
   },
   { args: ['verify', ...archive], status: 0, says: /^trust-level\/0 {2}EQUAL {2}\d+ seals compared/m },
+  {
+    args: ['replay', ...archive],
+    status: 0,
+    says: /^trust-level\/1 {2}offset \d+ \(.*\) {2}\d+ entries {2}digest \w+$/m,
+  },
+  { args: ['replay', ...archive, '--history', '.'], status: 64, says: /cannot be used with option '--history/ },
   { args: ['archive', 'check', goldenDirectory('trust-level')], status: 0, says: /^sound: \d+ segments/ },
 ]
 for (const { args, status, says } of cases) {

@@ -1,3 +1,4 @@
+import { Option } from 'commander'
 import type { Command } from 'commander'
 import type { OnProgress } from '../../topology/audit/replay-journals.js'
 import { progressOn } from '../simulate/progress.js'
@@ -17,7 +18,8 @@ export function auditCommand(program: Command, usage: string, description: strin
     .command(usage)
     .description(`${description}; takes the flags of \`start\` besides`)
     .option('--url <url>', 'read the journals of the running Pulsefold at this address (default: the log in dataDir)')
-    .option('--archive <directory>', 'read the journals in this archive')
+    .addOption(new Option('--archive <directory>', 'read the journals in this archive').conflicts(['url', 'history']))
+    .option('--history <directory>', 'read from this archive what the log no longer has, and begin at its snapshots')
     .option('--token <token>', 'its auditToken (default: that of the settings)')
     .option('--domain <names>', 'only these domains, by comma', byComma)
     .option('--json', 'print JSON')

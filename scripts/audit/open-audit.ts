@@ -3,19 +3,20 @@ import { loadSettings } from '../../common/settings.js'
 import type { Settings } from '../../common/settings.js'
 import { openArchive } from '../../topology/archive/archive-source.js'
 import type { Audit } from '../../topology/audit/audit.js'
-import type { JournalSource } from '../../topology/audit/journal-source.js'
+import type { JournalReader } from '../../topology/audit/journal-source.js'
 import { openKafkaLog } from '../../topology/log/kafka/kafka-log.js'
 import { declaredProcessors } from '../process/declared-processors.js'
 import { kafkaSecurity } from '../process/kafka-security.js'
 import { projectDirectory } from '../project-directory.js'
 import { apiReader } from './api-reader.js'
+import { archivedSource } from './archived-source.js'
+import type { ArchiveDirectories } from './archived-source.js'
 import { openEmbeddedReader } from './embedded-reader.js'
 import { scratchStores } from './scratch-stores.js'
 
-/** Which journals an audit reads: of a running instance, or of the log that the settings name. */
-export interface SourceFlags {
+/** Which journals an audit reads: of a running instance, of an archive, or of the log that the settings name. */
+export interface SourceFlags extends ArchiveDirectories {
   readonly url?: string
-  readonly archive?: string
   readonly token?: string
 }
 
@@ -23,48 +24,50 @@ export interface OpenedAudit extends Audit {
   readonly settings: Settings
   /** What it reads is of the instance whose data directory the settings name. */
   readonly isOfSettings: boolean
+  /** Without archives. */
+  readonly log: JournalReader
   close(): Promise<void>
 }
 
 /** Opens what the flags name, for reading; stores to fold into are in a temporary directory, which goes with `close`. */
 export async function openAudit(
-  source: SourceFlags,
+  flags: SourceFlags,
   settingsFlags: readonly string[],
   environment: Readonly<Record<string, string | undefined>>,
 ): Promise<OpenedAudit> {
   const { settings } = loadSettings({ flags: settingsFlags, environment, projectDirectory })
-  const opened = await openSource({ token: settings.auditToken, ...source }, settings)
-  const { applicationId } = opened
+  const { log, applicationId, close } = await openLog({ token: settings.auditToken, ...flags }, settings)
   const scratch = scratchStores()
   return {
-    source: opened.source,
+    source: await archivedSource(flags, log),
+    log,
     settings: { ...settings, applicationId },
-    isOfSettings: source.url === undefined && source.archive === undefined,
+    isOfSettings: flags.url === undefined && flags.archive === undefined,
     applicationId,
     processors: declaredProcessors({ ...settings, applicationId }),
     openStore: () => scratch.openStore(),
     async close() {
-      await opened.close()
+      await close()
       await scratch.remove()
     },
   }
 }
 
-interface OpenedSource {
-  readonly source: JournalSource
+interface OpenedLog {
+  readonly log: JournalReader
   readonly applicationId: string
-  close(): Promise<void>
+  readonly close: () => Promise<void>
 }
 
-async function openSource({ url, archive, token = '' }: SourceFlags, settings: Settings): Promise<OpenedSource> {
+async function openLog({ url, archive, token = '' }: SourceFlags, settings: Settings): Promise<OpenedLog> {
   if (archive !== undefined) {
-    const source = await openArchive(archive)
-    return { source, applicationId: source.applicationId, close: () => Promise.resolve() }
+    const { reader, applicationId } = await openArchive(archive)
+    return { log: reader, applicationId, close: () => Promise.resolve() }
   }
   if (url !== undefined) {
-    const reader = apiReader(url, token)
-    const { applicationId } = await reader.about()
-    return { source: { reader }, applicationId, close: () => Promise.resolve() }
+    const log = apiReader(url, token)
+    const { applicationId } = await log.about()
+    return { log, applicationId, close: () => Promise.resolve() }
   }
   const { applicationId, kafkaBrokers } = settings
   const log =
@@ -78,5 +81,5 @@ async function openSource({ url, archive, token = '' }: SourceFlags, settings: S
           onFatal: () => undefined,
           onClientLog: () => undefined,
         })
-  return { source: { reader: log }, applicationId, close: () => log.close() }
+  return { log, applicationId, close: () => log.close() }
 }

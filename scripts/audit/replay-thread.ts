@@ -3,14 +3,15 @@ import { portReader } from '../../topology/audit/port-reader.js'
 import { replayer } from '../../topology/audit/replay-journals.js'
 import type { JournalReplay } from '../../topology/audit/replay-journals.js'
 import { declaredProcessors } from '../process/declared-processors.js'
+import { archivedSource } from './archived-source.js'
 import type { ReplayThreadData, ReplayThreadMessage } from './replay-threads.js'
 import { openScratchStore } from './scratch-stores.js'
 
 // The thread of `startReplayThreads`: folds what it is told, one partition at a time. A failure ends it: `error` over there.
-const { settings, directory, journals } = workerData as ReplayThreadData
+const { settings, directory, journals, files } = workerData as ReplayThreadData
 let opened = 0
 const replay = replayer({
-  source: { reader: portReader(journals) },
+  source: await archivedSource(files, portReader(journals)),
   applicationId: settings.applicationId,
   processors: declaredProcessors(settings),
   openStore: () => openScratchStore(directory, `thread-${threadId}-store-${++opened}`),

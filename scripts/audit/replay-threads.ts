@@ -6,6 +6,7 @@ import type { Settings } from '../../common/settings.js'
 import { serveReader } from '../../topology/audit/port-reader.js'
 import type { JournalReader } from '../../topology/audit/journal-source.js'
 import type { ReplayedJournal, Replayer } from '../../topology/audit/replay-journals.js'
+import type { ArchiveDirectories } from './archived-source.js'
 // RocksDB's library cannot be loaded again once every thread has let it go: with this, the first one holds it.
 import { scratchDirectory } from './scratch-stores.js'
 
@@ -13,6 +14,7 @@ export interface ReplayThreadData {
   readonly settings: Settings
   readonly directory: string
   readonly journals: MessagePort
+  readonly files: ArchiveDirectories
 }
 
 export type ReplayThreadMessage = { readonly offset: number } | { readonly replayed: ReplayedJournal }
@@ -26,19 +28,20 @@ export interface ReplayThreads {
 }
 
 /**
- * Threads that fold journals, one for each processor core at most. They read through this thread, since one process at a
- * time has an embedded log open, and fold into stores in a temporary directory, which goes with `close`.
+ * Threads that fold journals, one for each processor core at most. They read the log through this thread, since one process at a
+ * time has an embedded log open, archives by themselves, and fold into stores in a temporary directory, which goes with `close`.
  */
 export async function startReplayThreads(
   reader: JournalReader,
   settings: Settings,
   count = availableParallelism(),
+  { archive, history }: ArchiveDirectories = {},
 ): Promise<ReplayThreads> {
   const directory = await scratchDirectory()
   const threads = Array.from({ length: count }, () => {
     const { port1, port2 } = new MessageChannel()
     serveReader(port1, reader)
-    const data: ReplayThreadData = { settings, directory, journals: port2 }
+    const data: ReplayThreadData = { settings, directory, journals: port2, files: { archive, history } }
     return new Worker(new URL('replay-thread.js', import.meta.url), {
       workerData: data,
       transferList: [port2],

@@ -25,9 +25,7 @@ export function registerReplay(program: Command): void {
       const work = async (audit: OpenedAudit, onProgress: OnProgress): Promise<readonly ReplayedJournal[]> => {
         const { domain: domains, keys } = flags
         const request = { domains, keys, until: momentOf(flags), onProgress }
-        // Threads read records alone: what has snapshots, too, is folded here.
-        if (audit.source.snapshotBefore !== undefined) return replayJournals(audit, request)
-        const threads = await startReplayThreads(audit.source.reader, audit.settings)
+        const threads = await startReplayThreads(audit.log, audit.settings, undefined, flags)
         return replayJournals(audit, { ...request, replayers: threads.replayers }).finally(() => threads.close())
       }
       await runAudit(flags, command.args, work, (replayed) => replayed.flatMap(lines))
@@ -38,6 +36,7 @@ function lines(one: ReplayedJournal): readonly string[] {
   const at = one.time === 0 ? 'the beginning' : timeText(one.time)
   return [
     `${one.domain}/${one.partition}  offset ${one.offset} (${at})  ${one.entries} entries  digest ${one.digest}`,
+    ...(one.from === 0 ? [] : [`  folded from the snapshot at ${one.from} on`]),
     ...Object.entries(one.keys ?? {}).map(([key, rows]) => `  ${key}  ${JSON.stringify(rows)}`),
     ...gapLines(one.gaps, one.unreadable),
   ]

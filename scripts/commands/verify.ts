@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
+import type { KeptVerdict } from '../../topology/audit/kept-verdict.js'
 import { verify } from '../../topology/audit/verify.js'
-import type { KeptVerdict, Verification } from '../../topology/audit/verify.js'
+import type { Verification } from '../../topology/audit/verify.js'
 import { auditCommand, runAudit } from '../audit/audit-command.js'
 import type { AuditFlags } from '../audit/audit-command.js'
 import { openTaskStoreReader } from '../audit/embedded-reader.js'
@@ -37,12 +38,22 @@ export function registerVerify(program: Command): void {
     })
 }
 
-function lines({ domain, partition, verdict, seals, kept, gaps, unreadable }: Verification): readonly string[] {
+function lines({
+  domain,
+  partition,
+  verdict,
+  from,
+  notVerified,
+  seals,
+  kept,
+  ...told
+}: Verification): readonly string[] {
   const { compared, ofOtherVersions, firstDifference } = seals
   const other = ofOtherVersions === 0 ? '' : ` (${ofOtherVersions} more are of other fold versions)`
-  const states = kept.map(({ name, offset, isEqual }) => `${name} at ${offset} ${isEqual ? 'equal' : 'DIFFERS'}`)
+  const states = kept.map(({ name, offset, isEqual }) => `${name} at ${offset} ${verdictText(isEqual)}`)
   return [
     `${domain}/${partition}  ${verdict.toUpperCase()}  ${[`${compared} seals compared${other}`, ...states].join(', ')}`,
+    ...(from === 0 ? [] : [`  folded from the snapshot at ${from} on`]),
     ...(firstDifference === null
       ? []
       : [
@@ -55,19 +66,27 @@ function lines({ domain, partition, verdict, seals, kept, gaps, unreadable }: Ve
           ),
         ]),
     ...kept.flatMap(keptLines),
-    ...gapLines(gaps, unreadable),
+    ...notVerified.map((one) => `  NOT VERIFIED the states at ${one.from} to ${one.to}: ${one.why}`),
+    ...gapLines(told.gaps, told.unreadable),
   ]
 }
 
+function verdictText(isEqual: KeptVerdict['isEqual']): string {
+  if (isEqual === null) return 'has the rows that it sealed'
+  return isEqual ? 'equal' : 'DIFFERS'
+}
+
 function keptLines({ name, sealed, ofRows, ofJournal, isEqual, differences }: KeptVerdict): readonly string[] {
-  if (isEqual) return []
+  if (isEqual !== false) return []
   const at = (change: (typeof differences)[number]['lastChange']): string =>
     change === null ? '' : ` (last changed at ${change.offset}:${change.index})`
   return [
     ...(ofRows === sealed
       ? []
       : [`  the rows of the ${name} are not those that it sealed: ${ofRows}, sealed ${sealed}`]),
-    ...(sealed === ofJournal ? [] : [`  the ${name} sealed ${sealed}, the journal gives ${ofJournal}`]),
+    ...(ofJournal === null || sealed === ofJournal
+      ? []
+      : [`  the ${name} sealed ${sealed}, the journal gives ${ofJournal}`]),
     ...differences.map(
       ({ table, key, a, b, lastChange }) =>
         `  ${table}/${key}: ${name} ${JSON.stringify(a ?? null)}, journal ${JSON.stringify(b ?? null)}${at(lastChange)}`,

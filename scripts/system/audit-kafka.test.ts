@@ -102,5 +102,13 @@ if (brokers.length > 0) {
     t.same(digestsOf(ofArchive), digestsOf(ofKafka))
     t.equal((await commandJson('verify', '--archive', archive)).code, 0)
     t.same(await standing(client, applicationId), stopped)
+
+    const journal = { topic: `${applicationId}-trust-level-journal`, partition: 0 }
+    await client.deleteBefore(journal, 1)
+    const one = ['--domain', 'trust-level', ...flags]
+    const open = await commandJson('verify', ...one)
+    t.equal(open.code, 2)
+    t.match(open.found, [{ verdict: 'unknown', gaps: [{ ...journal, from: 0, to: 1 }] }, { verdict: 'equal' }])
+    t.equal((await commandJson('verify', ...one, '--history', archive)).code, 0, 'the archive has what the log lacks')
   })
 }

@@ -30,6 +30,7 @@ export async function openArchive(directory: string): Promise<ArchiveSource> {
 export function archiveSource(directory: string, contents: Contents): Required<JournalSource> {
   return {
     reader: archiveReader(directory, contents),
+    logStart: (journal) => Promise.resolve(contents.segmentsOf(journal)[0]?.from ?? 0),
     isMasked: (contents.head?.masked.length ?? 0) > 0,
     snapshotBefore(journal, offset) {
       const line = contents

@@ -1,4 +1,4 @@
-import type { JournalReader, JournalSource } from '../audit/journal-source.js'
+import type { JournalReader } from '../audit/journal-source.js'
 import type { LogRecord, TopicPartition } from '../log/log.js'
 import type { SegmentRecords } from './archive-writer.js'
 
@@ -33,29 +33,6 @@ export function segmentReader({ records, to }: SegmentRecords): Pick<JournalRead
     read: ({ topic, partition }, offset) => {
       const rest = records.filter((record) => record.offset >= offset)
       return Promise.resolve({ topic, partition, records: rest, next: to, end: to })
-    },
-  }
-}
-
-/** What an archive has of a journal, then what the journal itself has behind that. */
-export function continuedBy(
-  archive: Required<JournalSource>,
-  live: JournalReader,
-  archiveEnd: number,
-): Required<JournalSource> {
-  return {
-    ...archive,
-    reader: {
-      ...archive.reader,
-      async offsets(partition) {
-        const { start } = await archive.reader.offsets(partition)
-        return { start, end: Math.max(archiveEnd, (await live.offsets(partition)).end) }
-      },
-      async read(partition, offset, options) {
-        if (offset < archiveEnd) return archive.reader.read(partition, offset, options)
-        const { start, end } = await live.offsets(partition)
-        return offset < start ? { ...partition, records: [], next: start, end } : live.read(partition, offset, options)
-      },
     },
   }
 }

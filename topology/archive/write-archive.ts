@@ -16,8 +16,9 @@ import type { Archived } from './archive-writer.js'
 import { decisiveChanges } from './decisive-keys.js'
 import { encodeKeys, encodeRows } from './files.js'
 import type { SegmentKeys } from './files.js'
+import { withHistory } from './history.js'
 import type { SegmentFold } from './lines.js'
-import { continuedBy, readSegment, segmentReader } from './segment-records.js'
+import { readSegment, segmentReader } from './segment-records.js'
 
 export interface ArchiveRequest extends AuditScope {
   readonly directory: string
@@ -65,7 +66,7 @@ async function takeJournal(
   if (range === undefined) return
   const { from, end, isNew } = range
   // What the archive has is folded from it: the journal may no longer reach back so far.
-  const folded = isNew ? source : continuedBy(archiveSource(writer.directory, writer.contents), source.reader, from)
+  const folded = isNew ? source : withHistory(archiveSource(writer.directory, writer.contents), source.reader)
   let serving: Pick<JournalReader, 'offsets' | 'read'> = folded.reader
   let onFolded: (folded: Folded) => void = () => undefined
   const reader: JournalReader = {

@@ -35,11 +35,12 @@ export async function findFirstChanges(
       changes.push({ ...position, row, before, after })
     }
   }
-  return withFold(audit, audited, 0, { onFolded }, async (fold) => {
+  const begin = (await audit.source.logStart?.(audited.journal)) ?? 0
+  return withFold(audit, audited, begin, { onFolded }, async (fold) => {
     await fold.foldTo(lastGood)
-    let from = lastGood
+    let from = Math.max(lastGood, fold.begunAt)
     let firstDifference: FirstDifference | null = null
-    for (const seal of seals.filter(({ offset }) => offset > lastGood)) {
+    for (const seal of seals.filter(({ offset }) => offset > lastGood && offset >= from)) {
       if (firstBad === undefined) break
       changes = []
       await fold.foldTo(seal.offset)

@@ -101,6 +101,10 @@ export class JournalFold {
   get processor(): Processor {
     return this.#options.processor
   }
+  /** Journal offset at which it began: a snapshot's, or 0. */
+  get begunAt(): number {
+    return this.#options.snapshot?.offset ?? 0
+  }
   /** Journal offset that the rows stand for. */
   get offset(): number {
     return this.#offset

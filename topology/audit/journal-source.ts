@@ -22,6 +22,8 @@ export interface JournalSource {
   readonly reader: JournalReader
   /** Fields were replaced by pseudonyms: what it gives is not what was sealed. */
   readonly isMasked?: boolean
+  /** Where the log itself begins, when what lies before it is read from elsewhere. Audits of the log begin there. */
+  logStart?(journal: TopicPartition): Promise<number>
   /** The newest snapshot at or before the offset. */
   snapshotBefore?(journal: TopicPartition, offset: number): Promise<Snapshot | undefined>
   /** Parts of the journal, in order, with what is known of each without folding it. */

@@ -35,6 +35,8 @@ export interface ReplayedJournal {
   readonly store: string
   readonly topic: string
   readonly partition: number
+  /** Journal offset at which folding began: 0, or that of a snapshot, which is taken as it was archived. */
+  readonly from: number
   /** Journal offset that the state stands for (exclusive), and its journal time, ms. */
   readonly offset: number
   readonly time: number
@@ -84,7 +86,8 @@ export function replayer(audit: Audit): Replayer {
   return async ({ domain, journal, end, keys }, onProgress) => {
     const processor = audit.processors.find(({ name }) => name === domain)
     if (processor === undefined) throw new AuditError('AUDIT_NOTHING_TO_READ', `there is no domain ${domain}`)
-    return withFold(audit, { processor, journal }, 0, { onProgress }, async (fold) => {
+    const from = (await audit.source.logStart?.(journal)) ?? 0
+    return withFold(audit, { processor, journal }, from, { onProgress }, async (fold) => {
       await fold.foldTo(end)
       const ofKeys = keys === undefined ? undefined : await keyRows(fold, keys)
       return { ...describe(fold, journal.topic), ...(ofKeys && { keys: ofKeys }) }
@@ -102,13 +105,14 @@ async function keyRows(fold: JournalFold, keys: readonly string[]): Promise<Reco
 }
 
 function describe(fold: JournalFold, topic: string): Omit<ReplayedJournal, 'keys'> {
-  const { processor, partition, offset, entries, digest, gaps, unreadable, folder } = fold
+  const { processor, partition, begunAt: from, offset, entries, digest, gaps, unreadable, folder } = fold
   const { time, epoch, foldVersion } = folder.state
   return {
     domain: processor.name,
     store: processor.store,
     topic,
     partition,
+    from,
     offset,
     time,
     epoch,

@@ -6,12 +6,12 @@ import { journalsOf, withFold } from './audit.js'
 import type { Audit, AuditedJournal, AuditScope } from './audit.js'
 import { findFirstChanges } from './first-changes.js'
 import type { RowChangeAt } from './first-changes.js'
-import { changelogState, digestOfRows, storeState } from './kept-state.js'
+import { changelogState, storeState } from './kept-state.js'
 import type { KeptState } from './kept-state.js'
+import { judge, judgeAlone } from './kept-verdict.js'
+import type { KeptVerdict } from './kept-verdict.js'
 import type { Gap } from './journal-source.js'
 import type { OnProgress } from './replay-journals.js'
-import { rowDifferences } from './row-differences.js'
-import type { RowDifference } from './row-differences.js'
 import { sealsOf } from './seals.js'
 import type { StampedSeal } from './seals.js'
 
@@ -21,25 +21,18 @@ export interface VerifyRequest extends Pick<AuditScope, 'domains'> {
   readonly onProgress?: OnProgress
 }
 
-/** Whether a kept state is what its journal gives. */
-export interface KeptVerdict {
-  readonly name: KeptState['name']
-  readonly offset: number
-  readonly sealed: string
-  /** Of the rows as they stand: another than sealed means that they were changed behind the engine's back. */
-  readonly ofRows: string
-  readonly ofJournal: string
-  readonly isEqual: boolean
-  /** The first rows that differ: a is kept, b follows from the journal; and where the journal changed them last. */
-  readonly differences: readonly (RowDifference & { readonly lastChange: EventPosition | null })[]
-}
-
 /** What was found of one partition. JSON. */
 export interface Verification {
   readonly domain: string
   readonly partition: number
-  /** `unknown`: nothing is sealed, or what the journal lacks, or was masked in it, leaves it open. */
+  /** `unknown`: nothing is sealed, or what the journal lacks, or was masked in it, leaves it open: see `notVerified`. */
   readonly verdict: 'equal' | 'different' | 'unknown'
+  /** Journal offset at which folding began: 0, or that of a snapshot, which is taken as it was archived. */
+  readonly from: number
+  /** Newest journal offset (exclusive) whose state was compared; null: none was. */
+  readonly upTo: number | null
+  /** States at these journal offsets were not compared with anything, and why. */
+  readonly notVerified: readonly NotVerified[]
   readonly seals: {
     readonly compared: number
     /** Of other fold versions: this build may fold otherwise, so they are not compared. */
@@ -50,6 +43,13 @@ export interface Verification {
   readonly kept: readonly KeptVerdict[]
   readonly gaps: readonly Gap[]
   readonly unreadable: readonly string[]
+}
+
+/** States from `from` to `to`, both included: journal offsets (exclusive) that a state stands for. */
+export interface NotVerified {
+  readonly from: number
+  readonly to: number
+  readonly why: string
 }
 
 export interface FirstDifference {
@@ -63,7 +63,6 @@ export interface FirstDifference {
 
 /** Records between two seals that are compared at first; only where one differs all in between are. */
 const COARSE_RECORDS = 5000
-const MAX_DIFFERENCES = 20
 
 /** Folds every journal anew and compares: each seal, the changelog, and the task's store where it can be read. */
 export async function verify(audit: Audit, request: VerifyRequest): Promise<readonly Verification[]> {
@@ -90,25 +89,48 @@ async function verifyJournal(
   const seals = await comparableSeals(audit, audited)
   return withKept(audit, audited, request, async (states) => {
     const kept: KeptVerdict[] = []
-    const folded = await withFold(audit, audited, 0, { onProgress }, async (fold) => {
+    const begin = (await audit.source.logStart?.(journal)) ?? 0
+    const folded = await withFold(audit, audited, begin, { onProgress }, async (fold) => {
       const checks = [...seals.coarse.map((seal) => seal.offset), ...states.map((state) => state.offset)]
       let lastGood = 0
       let firstBad: StampedSeal | undefined
+      let compared = 0
+      let upTo: number | null = null
       for (const offset of [...new Set(checks)].sort((a, b) => a - b)) {
         if (offset < fold.offset) continue
         await fold.foldTo(offset)
+        // Behind a gap nothing can be said.
+        if (fold.gaps.length > 0) break
+        upTo = offset
         const ofJournal = fold.digest.rows.toHex()
         for (const state of states.filter((one) => one.offset === offset)) {
           kept.push(await judge(state, ofJournal, fold.rows.store, audited))
         }
         const seal = seals.coarse.find((one) => one.offset === offset)
-        if (seal === undefined || firstBad !== undefined) continue
+        if (seal === undefined) continue
+        compared++
+        if (firstBad !== undefined) continue
         if (seal.rows === ofJournal) lastGood = offset
         else firstBad = seal
       }
-      return { gaps: fold.gaps, unreadable: fold.unreadable.map(({ message }) => message), lastGood, firstBad }
+      const { end } = await audit.source.reader.offsets(journal)
+      await fold.foldTo(end)
+      const { begunAt: from, gaps, unreadable } = fold
+      return {
+        from,
+        end,
+        upTo,
+        gaps,
+        unreadable: unreadable.map(({ message }) => message),
+        lastGood,
+        firstBad,
+        compared,
+      }
     })
-    const { gaps, unreadable, lastGood, firstBad } = folded
+    for (const state of states.filter(({ offset }) => kept.every((one) => one.offset !== offset))) {
+      kept.push(await judgeAlone(state, audited))
+    }
+    const { from, upTo, gaps, unreadable, lastGood, firstBad, compared } = folded
     const differing = kept.flatMap(({ differences }) => differences)
     const found =
       firstBad === undefined && differing.length === 0
@@ -127,14 +149,16 @@ async function verifyJournal(
         lastChange: found.lastChanges.get(`${row.table}/${row.key}`) ?? null,
       })),
     }))
-    const { ofOtherVersions, coarse } = seals
-    const isDifferent = firstBad !== undefined || kept.some(({ isEqual }) => !isEqual)
-    const isUnknown = audit.source.isMasked === true || gaps.length > 0 || (coarse.length === 0 && kept.length === 0)
+    const isDifferent = firstBad !== undefined || kept.some(({ isEqual }) => isEqual === false)
+    const isOpen = audit.source.isMasked === true || gaps.length > 0 || upTo === null
     return {
       domain: processor.name,
       partition: journal.partition,
-      verdict: isUnknown ? 'unknown' : isDifferent ? 'different' : 'equal',
-      seals: { compared: coarse.length, ofOtherVersions, firstDifference: found.firstDifference },
+      verdict: isDifferent && audit.source.isMasked !== true ? 'different' : isOpen ? 'unknown' : 'equal',
+      from,
+      upTo,
+      notVerified: notVerified(folded, audit.source.isMasked === true),
+      seals: { compared, ofOtherVersions: seals.ofOtherVersions, firstDifference: found.firstDifference },
       kept: told,
       gaps,
       unreadable,
@@ -142,23 +166,25 @@ async function verifyJournal(
   })
 }
 
-async function judge(
-  state: KeptState,
-  ofJournal: string,
-  folded: KeyValueStore,
-  { processor }: AuditedJournal,
-): Promise<KeptVerdict> {
-  const { name, offset, sealed, rows } = state
-  const ofRows = await digestOfRows(rows, processor.tables)
-  const isEqual = sealed === ofJournal && ofRows === ofJournal
-  const differences: KeptVerdict['differences'][number][] = []
-  if (!isEqual) {
-    for await (const difference of rowDifferences(rows, folded, processor.tables)) {
-      differences.push({ ...difference, lastChange: null })
-      if (differences.length === MAX_DIFFERENCES) break
-    }
+/** What lies before a snapshot, behind a gap, and behind the newest seal. */
+function notVerified(
+  { from, upTo, end, gaps }: Pick<Verification, 'from' | 'upTo' | 'gaps'> & { readonly end: number },
+  isMasked: boolean,
+): readonly NotVerified[] {
+  if (isMasked) return [{ from: 0, to: end, why: 'fields are masked, so its digests are not those that were sealed' }]
+  const [gap] = gaps
+  const isLate = from > 0 && (gap === undefined || gap.to > from)
+  const before = isLate ? [{ from: 0, to: from - 1, why: 'it lies before the snapshot at which folding began' }] : []
+  const last = upTo ?? from
+  if (gap !== undefined) {
+    const told = last < gap.from ? [{ from: last + 1, to: gap.from, why: 'nothing is sealed of it' }] : []
+    return [
+      ...before,
+      ...told,
+      { from: gap.from + 1, to: end, why: `records ${gap.from} to ${gap.to - 1} are missing` },
+    ]
   }
-  return { name, offset, sealed, ofRows, ofJournal, isEqual, differences }
+  return last < end ? [...before, { from: last + 1, to: end, why: 'nothing is sealed of it yet' }] : before
 }
 
 interface Seals {
