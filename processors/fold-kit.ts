@@ -22,6 +22,7 @@ import { KitRows, within } from './fold-kit-rows.js'
 type Entry = { readonly time: number; readonly owed?: string } & (
   | { readonly event: JournalEvent; readonly deadline?: undefined }
   | { readonly deadline: Deadline; readonly event?: undefined }
+  | { readonly term: number; readonly event?: undefined; readonly deadline?: undefined }
 )
 
 export interface KitOutput extends OutputRecord {
@@ -120,6 +121,13 @@ export class FoldKit<Event extends JournalEvent, Settings> {
     this.time = until
   }
 
+  /** A new owner's term begins in every partition, with the settings as they are then. */
+  beginTerm(settings: Settings = this.settings): void {
+    this.settings = settings
+    this.epoch++
+    for (const partition of this.#partitions) this.#fold(partition, { time: this.time, term: this.epoch })
+  }
+
   /** Folds one deadline, as a timer-fired record would; ignored where it is not armed. */
   fire(partition: Partition | number, deadline: Deadline): void {
     const at = typeof partition === 'number' ? this.#partition(partition) : partition
@@ -209,6 +217,10 @@ export class FoldKit<Event extends JournalEvent, Settings> {
       const reads = processor.readsOfDeadline(entry.deadline)
       processor.onDeadline(entry.deadline, this.#context(partition, position, entry.time, reads, answered))
       return answer
+    }
+    if (entry.event === undefined) {
+      processor.onTerm?.(this.#context(partition, position, entry.time, { rows: [] }, answered))
+      return undefined
     }
     if (entry.owed !== undefined && !partition.owed.delete(entry.owed)) return undefined
     const type = this.#types.get(entry.event.type)

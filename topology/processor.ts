@@ -295,6 +295,8 @@ export interface Processor<Event extends JournalEvent = JournalEvent, Settings =
   evolve(event: Event, context: FoldContext<Settings>): void
   readsOfDeadline(deadline: Deadline): Reads
   onDeadline(deadline: Deadline, context: FoldContext<Settings>): void
+  /** A new owner's term begins, with the settings of its start: what follows from settings that changed. Of resident tables only. */
+  onTerm?(context: FoldContext<Settings>): void
   /**
    * An event's own time, ms, as its fold judges it: what was true at a moment is folded of events up to it. Absent, or
    * undefined for an event: the time it came.

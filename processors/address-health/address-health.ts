@@ -4,7 +4,7 @@ import type { AddressHealthEvent } from '../../schemas/address-health/journal-ev
 import { addressHealthEventSchemas } from '../../schemas/address-health/journal-schemas.js'
 import type { SchemaRegistry } from '../../schemas/registry/schema-registry.js'
 import type { Deadline, Effector, Processor, Reads } from '../../topology/processor.js'
-import { alarmsTo } from './alarms.js'
+import { alarmsTo, termBegun } from './alarms.js'
 import { alarmPosted, alertDue } from './alerts.js'
 import { addressAdded, addressOperated, platformCreated, platformDeleted, platformUpdated } from './commands.js'
 import { counters } from './context.js'
@@ -60,6 +60,7 @@ export function addressHealth(options: AddressHealthOptions): Processor<AddressH
     evolve,
     readsOfDeadline: () => NO_READS,
     onDeadline,
+    onTerm: termBegun,
     subjects,
   }
 }

@@ -1,12 +1,13 @@
 import type { OutputTopic } from '../../topology/processor.js'
-import { tellAlertmanager } from './alerts.js'
+import { forgetAlerts, tellAlertmanager } from './alerts.js'
+import type { Alarm, AlarmState } from './alerts.js'
 import type { Context } from './context.js'
+import { alerts, platforms } from './tables.js'
 import type { AddressRow } from './tables.js'
 
 /** Alarms raised and cleared: read as committed records, each stands there once. (address health, section 5) */
 export const alarmsTo = (topic: string): OutputTopic => ({ topic, once: true })
 
-export type AlarmState = 'raised' | 'cleared'
 /** Why an address's alarm changes; the platform's own has NO_ADDRESS both ways. */
 export type AlarmReason = 'THRESHOLD' | 'REPAIRED' | 'MANUAL_REPAIR' | 'DEACTIVATED' | 'REMOVED'
 
@@ -19,10 +20,9 @@ export function tellAddressAlarm(
   reason: AlarmReason,
   context: Context,
 ): void {
-  const { failed, calls, raised } = address
-  const text = `${failed} of ${calls} calls failed in an interval; raised ${raised} ${raised === 1 ? 'time' : 'times'}`
-  const key = `${platform}/${address.id}`
-  emit(key, state, context, {
+  const { failed, calls } = address
+  const alarm = addressAlarm(platform, address)
+  emit(alarm.key, state, context, {
     state,
     platform,
     address: address.address,
@@ -32,16 +32,46 @@ export function tellAddressAlarm(
     proportion: failed / calls,
     reason,
     journal: journalOf(context),
-    text,
+    text: alarm.text,
   })
-  tellAlertmanager(key, { platform, address: address.address, state, since: address.since, text }, context)
+  tellAlertmanager(alarm, state, context)
 }
 
 /** The alarm of a platform that has no ACTIVE address any more, but failed ones. */
 export function tellPlatformAlarm(platform: string, state: AlarmState, since: number, context: Context): void {
-  const text = 'no address is active, at least one has failed'
-  emit(platform, state, context, { state, platform, reason: 'NO_ADDRESS', journal: journalOf(context), text })
-  tellAlertmanager(platform, { platform, address: '', state, since, text }, context)
+  const alarm = platformAlarm(platform, since)
+  emit(alarm.key, state, context, {
+    state,
+    platform,
+    reason: 'NO_ADDRESS',
+    journal: journalOf(context),
+    text: alarm.text,
+  })
+  tellAlertmanager(alarm, state, context)
+}
+
+/** In a new owner's term Alertmanager may be switched on, and knows of nothing then; or off. */
+export function termBegun(context: Context): void {
+  if (!context.settings.alertmanager) {
+    forgetAlerts(context)
+    return
+  }
+  for (const [name, { addresses, noAddressSince }] of context.resident(platforms)) {
+    const standing = addresses.filter(({ state }) => state === 'FAILED').map((address) => addressAlarm(name, address))
+    if (noAddressSince !== 0) standing.push(platformAlarm(name, noAddressSince))
+    for (const alarm of standing) {
+      if (context.get(alerts, alarm.key) === undefined) tellAlertmanager(alarm, 'raised', context)
+    }
+  }
+}
+
+function addressAlarm(platform: string, { id, address, since, failed, calls, raised }: AddressRow): Alarm {
+  const text = `${failed} of ${calls} calls failed in an interval; raised ${raised} ${raised === 1 ? 'time' : 'times'}`
+  return { key: `${platform}/${id}`, platform, address, since, text }
+}
+
+function platformAlarm(platform: string, since: number): Alarm {
+  return { key: platform, platform, address: '', since, text: 'no address is active, at least one has failed' }
 }
 
 function journalOf({ partition, position }: Context): { readonly partition: number; readonly offset: number } {

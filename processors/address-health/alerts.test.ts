@@ -90,8 +90,36 @@ t.test('an owner for whom it is switched off forgets what it was to be told', as
   kit.fail('a1')
   kit.fail('a2')
   kit.perform(answer(true))
-  kit.settings = { ...kit.settings, alertmanager: false }
-  kit.advance(2 * REPEAT_MS)
+  kit.operate('remove', 1)
+  kit.beginTerm({ ...kit.settings, alertmanager: false })
   t.strictSame(wanted(kit), [])
   t.strictSame(kit.deadlines(PLATFORM), [])
 })
+
+t.test(
+  'switched on later it is told of all alarms that stand, with the next term, and the topic of none',
+  async (t) => {
+    const kit = started(false)
+    kit.fail('a1')
+    const startsAt = kit.time
+    kit.advance(SECOND_MS)
+    kit.fail('a2')
+    const told = kit.outputs.length
+    kit.advance(10 * SECOND_MS)
+    kit.beginTerm({ ...kit.settings, alertmanager: true })
+    t.match(wanted(kit), [
+      { alarm: 'voicemail/1', address: 'a1', startsAt, endsAt: kit.time + 4 * REPEAT_MS, text: /^1 of 1 calls failed/ },
+      { alarm: 'voicemail/2', address: 'a2' },
+      { alarm: PLATFORM, address: '', startsAt: startsAt + SECOND_MS },
+    ])
+    t.equal(kit.outputs.length, told)
+    kit.perform(answer(true))
+    kit.beginTerm()
+    t.strictSame(wanted(kit), [], 'another term tells nothing twice')
+    kit.advance(REPEAT_MS)
+    t.equal(wanted(kit).length, 3, 'and all are told again in their time')
+    kit.operate('repair')
+    const ends = wanted(kit).filter(({ endsAt }) => endsAt === kit.time)
+    t.match(ends, [{ alarm: 'voicemail/1' }, { alarm: PLATFORM }], 'and the end of those that end')
+  },
+)

@@ -1,5 +1,4 @@
 import type { AlarmPosted } from '../../schemas/address-health/journal-events.js'
-import type { AlarmState } from './alarms.js'
 import type { Context } from './context.js'
 import { alertDeadline } from './deadlines.js'
 import { ALERTMANAGER_POST } from './effects/alertmanager-request.js'
@@ -12,24 +11,32 @@ const RETRY_MS = 5000
 /** An alarm is told again before Alertmanager takes it as ended, with some room for posts that fail. */
 const REPEATS_OF_A_LIFE = 4
 
-export interface AlertChange {
+export type AlarmState = 'raised' | 'cleared'
+
+/** What Alertmanager is told of an alarm. */
+export interface Alarm {
+  readonly key: string
   readonly platform: string
+  /** Empty: the platform's own. */
   readonly address: string
-  readonly state: AlarmState
-  /** Journal time since which the alarm stands or stood. */
+  /** Journal time since which it stands or stood. */
   readonly since: number
   readonly text: string
 }
 
 /** Has Alertmanager told of the newest state of an alarm; what was owed of it before is withdrawn. Nothing when it is off. */
-export function tellAlertmanager(alarm: string, change: AlertChange, context: Context): void {
-  const { platform, address, state, since, text } = change
-  const before = context.get(alerts, alarm)
-  if (before !== undefined) forget(alarm, before, context)
+export function tellAlertmanager({ key, since, ...alarm }: Alarm, state: AlarmState, context: Context): void {
+  const before = context.get(alerts, key)
+  if (before !== undefined) forget(key, before, context)
   if (!context.settings.alertmanager) return
-  const isRaised = state === 'raised'
-  const endsAt = isRaised ? 0 : context.time
-  request(alarm, { platform, address, raised: isRaised, startsAt: since, endsAt, text, effectId: '', due: 0 }, context)
+  const raised = state === 'raised'
+  const endsAt = raised ? 0 : context.time
+  request(key, { ...alarm, raised, startsAt: since, endsAt, effectId: '', due: 0 }, context)
+}
+
+/** It is switched off. */
+export function forgetAlerts(context: Context): void {
+  for (const [alarm, alert] of [...context.resident(alerts)]) forget(alarm, alert, context)
 }
 
 /** Alertmanager was told, or could not be. An alarm that stands is told again: Alertmanager keeps none over a restart. */
@@ -37,7 +44,7 @@ export function alarmPosted({ alarm, posted }: AlarmPosted, context: Context): v
   context.count('alarm_posts', posted ? 'taken' : 'failed')
   const alert = context.get(alerts, alarm)
   if (alert === undefined) return
-  if (!context.settings.alertmanager || (posted && !alert.raised)) {
+  if (posted && !alert.raised) {
     forget(alarm, alert, context)
     return
   }
@@ -48,9 +55,7 @@ export function alarmPosted({ alarm, posted }: AlarmPosted, context: Context): v
 
 export function alertDue(alarm: string, context: Context): void {
   const alert = context.get(alerts, alarm)
-  if (alert === undefined) return
-  if (context.settings.alertmanager) request(alarm, alert, context)
-  else forget(alarm, alert, context)
+  if (alert !== undefined) request(alarm, alert, context)
 }
 
 function request(alarm: string, alert: AlertRow, context: Context): void {

@@ -3,6 +3,7 @@ import type { Test } from 'tap'
 import type { AddressHealthEvent, RetryAnswer } from '../../schemas/address-health/journal-events.js'
 import type { Effector } from '../../topology/processor.js'
 import { TopologyTestDriver } from '../../topology/test-driver.js'
+import type { TestDriverOptions } from '../../topology/test-driver.js'
 import { ALERTMANAGER_POST } from './effects/alertmanager-request.js'
 import { addressHealth, addressHealthQueries as queries } from './index.js'
 import { defaults, PLATFORM, testSettings } from './test-kit.js'
@@ -17,7 +18,7 @@ class Run {
   readonly posted: string[] = []
   #named = 0
 
-  constructor(alertmanager = false) {
+  constructor(alertmanager = false, left: Pick<TestDriverOptions, 'stores' | 'clock'> = {}) {
     const effector: Effector = {
       kind: ALERTMANAGER_POST,
       deadlineMs: 1000,
@@ -28,7 +29,7 @@ class Run {
     }
     const settings = { ...testSettings, alertmanager }
     const options = { settings, callOutcomeTopic: TOPIC, random: () => 0, effectors: [effector] }
-    this.driver = new TopologyTestDriver({ processors: [addressHealth(options)], partitions: 3 })
+    this.driver = new TopologyTestDriver({ processors: [addressHealth(options)], partitions: 3, ...left })
   }
 
   async command(event: AddressHealthEvent): Promise<unknown> {
@@ -223,4 +224,18 @@ t.test('Alertmanager is told once of what a new owner finds owed', async (t) => 
   t.strictSame(run.posted, ['voicemail/1 true'])
   await run.driver.advance(60_000, 500)
   t.equal(run.posted.length, 2, 'and again, as long as it stands')
+})
+
+t.test('HS-14 an Alertmanager switched on later is told of what stands, and the topic holds it once', async (t) => {
+  const run = await started(t)
+  await run.create('a1', 'a2')
+  await run.outcome('a1', 'failure')
+  await run.driver.advance(5100)
+  await run.driver.stop()
+  const later = new Run(true, run.driver)
+  t.teardown(() => later.driver.stop())
+  await later.driver.start()
+  await later.driver.advance(5000, 500)
+  t.strictSame(later.posted, ['voicemail/1 true'])
+  t.strictSame(await later.alarms(), ['raised voicemail/1 THRESHOLD'])
 })

@@ -287,6 +287,21 @@ t.test('only an owner of a higher epoch begins a term', async (t) => {
   t.match(s.folder.state, { epoch: 3, settings: { a: 4 } })
 })
 
+t.test('a term begins with its settings, and begins also where the domain fails at that', async (t) => {
+  const terms: unknown[] = []
+  const onTerm: Processor['onTerm'] = ({ epoch, settings }) => void terms.push([epoch, settings])
+  const s = await Subject.create({ onTerm })
+  await s.fold(owner(2, 'me', '{"a":1}'))
+  await s.fold(owner(1, 'other', '{"a":2}'))
+  t.strictSame(terms, [[2, { a: 1 }]], 'one that is outdone begins none')
+  const raise = (): never => {
+    throw new Error('of the test')
+  }
+  const failing = await Subject.create({ onTerm: raise })
+  t.match(await failing.fold(owner(2)), [{ kind: 'failed' }, { kind: 'owner', isNewest: true }])
+  t.equal(failing.folder.state.epoch, 2)
+})
+
 t.test('a new owner forgets processes that have sent nothing over HTTP for a day', async (t) => {
   const s = await Subject.create()
   const from = (source: string): EventEntry => event('a', '', { source: { source, offset: 1, index: 0 } })

@@ -251,7 +251,11 @@ export class Folder {
 
   #fail(entry: JournalEntry, position: EventPosition, error: Error): void {
     this.push({ kind: 'failed', error, position })
-    if (entry.kind === 'owner') return
+    if (entry.kind === 'owner') {
+      // The term has begun all the same.
+      this.push({ kind: 'owner', owner: entry, isNewest: true })
+      return
+    }
     const what = entry.kind === 'event' ? entry.event.type : `deadline ${cut(entry.id)}`
     const problem = { code: 'FOLD_FAILED', message: `${what}: ${cut(error.message, 200)}` }
     this.push({ kind: 'deadLetter', problem, position })
@@ -284,6 +288,7 @@ export class Folder {
         this.#rows.put(this.#sources, source, undefined)
       }
     }
+    this.#options.processor.onTerm?.(this.#context)
   }
 
   #tell(entry: JournalEntry, position: EventPosition, timestamp: number, outcome: Folded['outcome']): void {
