@@ -83,6 +83,7 @@ export class Application implements Streams, LocalStreams {
   #member: GroupMember | undefined
   #hasJoined = false
   #hasCaughtUp = false
+  #isLeaving = false
   #isStopping = false
   readonly #stopping = new AbortController()
   readonly #ingested: HttpIngest
@@ -205,20 +206,28 @@ export class Application implements Streams, LocalStreams {
         onError: (error) => observer.onError('consumer', error),
       },
     })
-    if (this.#isStopping) await this.#member.leave()
+    if (this.#isLeaving) await this.#member.leave()
   }
 
-  /** Drains: leaves the group, commits and closes the tasks. Nothing is tried again, so it ends when log or disk are gone. */
+  /**
+   * Commits, closes and lets go of all tasks, and leaves the group. From then on others are asked for what was here. Nothing that a
+   * task waits for is tried again, so it ends when log or disk are gone; but what came over HTTP is, until `stop`.
+   */
+  async leave(): Promise<void> {
+    this.#isLeaving = true
+    this.#stopping.abort()
+    this.#directory.leave()
+    for (const { tasks } of this.#domains.values()) tasks.drain()
+    await this.#member?.leave()
+  }
+
+  /** Leaves where that is not done yet, and ends. */
   async stop(): Promise<void> {
     this.#isStopping = true
-    this.#stopping.abort()
     this.#topicWriters.stop()
-    for (const { writers, tasks } of this.#domains.values()) {
-      for (const writer of writers) writer.stop()
-      tasks.drain()
-    }
+    for (const { writers } of this.#domains.values()) for (const writer of writers) writer.stop()
     const standbys = [...this.#domains.values()].map((domain) => domain.standbys.close())
-    await this.#member?.leave()
+    await this.leave()
     await Promise.all(standbys)
     this.#commands.stop()
   }
@@ -319,7 +328,7 @@ export class Application implements Streams, LocalStreams {
   readiness(): Readiness {
     this.#hasCaughtUp ||= this.#hasJoined && !this.standbys.some(({ state }) => state === 'RESTORING')
     return readinessOf({
-      isStopping: this.#isStopping,
+      isStopping: this.#isLeaving,
       hasJoined: this.#hasJoined,
       isCurrent: this.#member?.isCurrent === true,
       writeTrouble: this.#writes.trouble,
@@ -348,9 +357,10 @@ export class Application implements Streams, LocalStreams {
   /** What is not owned any more is closed by now, and what is to be owned is opened after this. */
   #rebalanced(members: readonly MemberView[]): void {
     this.#directory.update(members)
+    if (this.#isLeaving) this.#directory.leave()
     const own = members.find(({ isSelf }) => isSelf)
     // Forgotten by the group: the copies are as good as before.
-    if (own === undefined || this.#isStopping) return
+    if (own === undefined || this.#isLeaving) return
     this.#hasJoined = true
     for (const { journalTopic, standbys } of this.#domains.values()) {
       standbys.assign(own.standby.flatMap(({ topic, partition }) => (topic === journalTopic ? [partition] : [])))

@@ -1,5 +1,7 @@
 import t from 'tap'
 import type { InjectOptions, LightMyRequestResponse } from 'fastify'
+import { systemClock } from '../../common/clock.js'
+import { handOver } from '../../topology/cluster/hand-over.js'
 import { partitionOf } from '../../topology/partitioner.js'
 import { testCluster, turn, untilLive } from './test-cluster.js'
 import type { TestInstance } from './test-cluster.js'
@@ -179,4 +181,38 @@ t.test('an instance that is cut off: its standbys answer, and say how old that i
   const [ofA = ''] = unknown.filter((id) => a.live().includes(partitionOf(id, 4)))
   t.equal((await a.request(`/ncmp/v1/ch/${ofB}`)).statusCode, 503, 'a standby cannot know')
   t.equal((await a.request(`/ncmp/v1/ch/${ofA}`)).statusCode, NOTHING_FOUND)
+})
+
+t.test('an instance that leaves hands over: it answers or passes on all the while, and takes acts', async (t) => {
+  const cluster = await testCluster(t, 4)
+  const [a, b] = [await cluster.start(), await cluster.start()]
+  await untilLive(4, a, b)
+  const ids = idsOf(40)
+  t.equal((await register(a, ids)).statusCode, 200)
+  await report(a, ids, 'NONE')
+  const search = { method: 'POST', url: '/ncmp/v1/ch/id-searches', payload: {} } as const
+  for (const at of [a, b]) await patiently(() => at, search)
+  const statuses = new Set<number>()
+  let isOver = false
+  const lane = async (at: TestInstance): Promise<void> => {
+    for (let n = 0; !isOver; n++) {
+      statuses.add((await at.request(`/ncmp/v1/ch/${ids[n % ids.length]}`)).statusCode)
+      await turn()
+    }
+  }
+  const lanes = Promise.all([a, b].map(lane))
+  t.notSame(a.live(), [], 'it has something to hand over')
+  const leaving = handOver({ ...a, clock: systemClock })
+  t.match(await a.request('/ops/health/ready'), { statusCode: 503, body: /the service is stopping/ })
+  const act = await register(a, ['dev-new'])
+  t.equal(await leaving, true)
+  t.same(b.live().length, 4)
+  isOver = true
+  await lanes
+  t.match([act.statusCode, (await a.request('/ncmp/v1/ch/dev-new')).statusCode], [200, 200])
+  t.equal((await a.request('/ncmp/v1/ch/unknown')).statusCode, NOTHING_FOUND, 'a live task says so')
+  t.notOk(statuses.has(NOTHING_FOUND), [...statuses].join())
+  for (const status of statuses) t.ok(status === 200 || status === 503, String(status))
+  const answers = await Promise.all(ids.map((id) => a.request(`/ncmp/v1/ch/${id}`)))
+  for (const answer of answers) t.match(answer, { statusCode: 200, headers: { 'x-pulsefold-role': 'active' } })
 })

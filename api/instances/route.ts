@@ -17,8 +17,9 @@ export interface InstanceRoutes {
 const MAX_CALL_BYTES = 4 * 1024 * 1024
 
 /**
- * POST /internal/queries, /internal/look-ups and /internal/commands: what other instances of the same application ask of this one. It is answered
- * while the service stops, too: until its tasks have moved, nobody else can. Not for clients, and in no description.
+ * POST /internal/queries, /internal/look-ups and /internal/commands: what other instances of the same application ask of this one.
+ * It is answered while the service stops, too: it does that when its tasks have moved, or the time for that is over, and a call
+ * under way may come after. Not for clients, and in no description.
  */
 export async function registerInstances(app: FastifyInstance, { local, token }: InstanceRoutes): Promise<void> {
   const isOurs = sameAs(`Bearer ${token}`)

@@ -7,6 +7,7 @@ import { siteRegister } from '../../processors/site/index.js'
 import type { StoreProvider } from '../../state-stores/key-value-store.js'
 import { Application } from '../../topology/application.js'
 import type { ApplicationOptions } from '../../topology/application-options.js'
+import { handOver } from '../../topology/cluster/hand-over.js'
 import type { Log } from '../../topology/log/log.js'
 import { names } from '../../topology/names.js'
 import type { EngineObserver } from '../../topology/observer.js'
@@ -39,6 +40,8 @@ export interface Running {
   readonly site: Site | undefined
   /** Nothing is waited for any more once `stopping` is aborted. */
   start(stopping?: AbortSignal): Promise<void>
+  /** Before the HTTP service stops: until other instances, where there are any, have what is here. */
+  handOver(): Promise<void>
   stop(): Promise<void>
 }
 
@@ -46,7 +49,7 @@ export interface Running {
 const PROBE_RETENTION_MS = 60_000
 
 /** The only site: nothing is asked of another. */
-export function openSingle({ settings, clock, log, newDomains }: SiteParts): Running {
+export function openSingle({ settings, logger, clock, log, newDomains }: SiteParts): Running {
   const { application, streams, start } = newDomains()
   const stopping = new AbortController()
   let checking: Promise<void> | undefined
@@ -64,6 +67,10 @@ export function openSingle({ settings, clock, log, newDomains }: SiteParts): Run
     async start() {
       await start()
       checking = health.run(stopping.signal)
+    },
+    async handOver() {
+      if (application.directory.instances.length < 2) return
+      logger.info({ isTaken: await handOver({ application, streams, clock }) }, 'handed over')
     },
     async stop() {
       stopping.abort()
@@ -143,6 +150,7 @@ export function openSite(parts: SiteParts): Running {
       return { isUp: reasons.length === 0, reasons }
     },
     start: (stopping) => site.start(stopping),
+    handOver: () => Promise.resolve(),
     async stop() {
       await site.stop()
       await peer.close()

@@ -144,6 +144,7 @@ export async function startPulsefold(
     logger.info({ url }, 'listening')
     ownPorts.push(Number(new URL(url).port))
     advertised = { advertisedUrl: advertisedUrl(settings, url, hostname()), token }
+    closing.push(() => running.handOver())
     await Promise.race([failed, running.start(stopping)])
     await Promise.race([failed, untilReady(running, clock, stopping)])
     return {

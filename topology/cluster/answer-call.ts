@@ -1,6 +1,7 @@
 import { cut } from '../../common/errors.js'
 import type { Demand } from '../streams.js'
 import { askHere } from './ask-here.js'
+import { isLive } from './hand-over.js'
 import type { QueryCall, CommandCall, LocalCommandResult, QueryAnswer } from './instance-call.js'
 import type { LocalStreams } from './local-streams.js'
 
@@ -13,8 +14,8 @@ export async function answerQueryCall(local: LocalStreams, call: unknown): Promi
   if (!isQueryCall(call)) return { ok: false, reason: 'not a query' }
   const { domain, query, partition, args, minOffset, maxStalenessMs, activeOnly } = call
   const processor = local.processors.find(({ name }) => name === domain)
-  const known = processor?.queries.find(({ name }) => name === query)
-  if (known === undefined) {
+  const known = [...(processor?.queries ?? []), isLive].find(({ name }) => name === query)
+  if (processor === undefined || known === undefined) {
     return { ok: false, reason: `there is no query ${cut(query)} of ${cut(domain)} here` }
   }
   const { topic, partitions } = local.journal(domain)

@@ -84,6 +84,18 @@ export class GroupDirectory implements Directory {
     this.#instances = instances
     this.#holders = holders
   }
+
+  /** This instance goes: what it has is its first standby's next. */
+  leave(): void {
+    const heirs = [...this.#holders].map(([name, { owner, standbys }]): [string, Holders] => {
+      const others = standbys.filter(({ isSelf }) => !isSelf)
+      return [
+        name,
+        owner?.isSelf === true ? { owner: others[0], standbys: others.slice(1) } : { owner, standbys: others },
+      ]
+    })
+    this.#holders = new Map(heirs)
+  }
 }
 
 /** Infinity less infinity is no number. */

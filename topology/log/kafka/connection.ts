@@ -251,7 +251,10 @@ function clusterOf({ brokers, clientId, ssl, sasl, onClientLog, requestTimeoutMs
     ...(sasl !== undefined && { sasl }),
     retry: { initialRetryTime: 50, maxRetryTime: 1_000, retries: 5 },
     logLevel: onClientLog === undefined ? logLevel.NOTHING : logLevel.ERROR,
-    logCreator: () => (entry) => onClientLog?.(`${entry.namespace}: ${entry.log.message}`),
+    logCreator:
+      () =>
+      ({ namespace, log: { message, error } }) =>
+        onClientLog?.([`${namespace}: ${message}`, ...(typeof error === 'string' ? [error] : [])].join(': ')),
   })
   kafka.consumer({
     groupId: clientId,

@@ -99,7 +99,7 @@ export class KafkaGroupMember implements GroupMember {
     if (!this.#held.has(nameOf(at))) throw this.#fenced(at)
     try {
       await retryingPositions(this.#context, async () => {
-        const { memberId, generationId } = this.#membership.identity
+        const { memberId, generationId } = this.#membership.joined
         const coordinator = await shared.coordinator('group', group)
         await coordinator.offsetCommit({
           groupId: group,

@@ -52,6 +52,8 @@ export class Membership {
   readonly #context: MembershipContext
   readonly #stopping = new AbortController()
   #identity = nobody
+  /** What the group knows this member by since its last join, whether or not it has got its assignment. */
+  #joined = nobody
   #changing: Promise<void> = Promise.resolve()
   #running: Promise<void> | undefined
   #isRejoinAsked = false
@@ -65,6 +67,11 @@ export class Membership {
 
   get identity(): { readonly memberId: string; readonly generationId: number } {
     return this.#identity
+  }
+
+  /** For commits: those of before the last join the group would take for another member's. */
+  get joined(): { readonly memberId: string; readonly generationId: number } {
+    return this.#joined
   }
 
   get isCurrent(): boolean {
@@ -95,7 +102,7 @@ export class Membership {
 
   async leave(): Promise<void> {
     await this.#leaveGroupOf(this.#identity.memberId)
-    this.#identity = nobody
+    this.#identity = this.#joined = nobody
     this.#heardAt = Number.NEGATIVE_INFINITY
   }
 
@@ -118,7 +125,7 @@ export class Membership {
     const type = typeOf(error)
     if (type === 'REBALANCE_IN_PROGRESS') return
     if (forgottenTypes.has(type)) {
-      this.#identity = nobody
+      this.#identity = this.#joined = nobody
       this.#heardAt = Number.NEGATIVE_INFINITY
       this.#changeTo({ active: [], members: [] })
       await this.#changing
@@ -145,6 +152,7 @@ export class Membership {
     const joined = await this.#hearing(joining)
     const { memberId, generationId, leaderId } = joined
     this.#identity = { memberId, generationId: this.#identity.generationId }
+    this.#joined = { memberId, generationId }
     const groupAssignment = leaderId === memberId ? await this.#assign(joined) : []
     const sentAt = clock.monotonic()
     const { memberAssignment } = await coordinator.syncGroup({
