@@ -1,6 +1,7 @@
 import type { PluginAddressPolicy } from '../common/plugin-address.js'
 import type { Clock } from '../common/clock.js'
 import type { KeyValueStore } from '../state-stores/key-value-store.js'
+import type { Copies } from '../topology/audit/copies.js'
 import type { LogRecord } from '../topology/log/log.js'
 import type { Streams } from '../topology/streams.js'
 import type { Gate } from './gate.js'
@@ -39,6 +40,8 @@ export interface Api {
   readonly auditToken: string
   /** An empty store for an audit to fold into; the audit closes it. */
   readonly openAuditStore: () => Promise<KeyValueStore>
+  /** The copies that this instance holds. */
+  readonly auditCopies: () => Promise<Copies>
   readonly decodeRecord: DecodeRecord
   readonly metrics: { readonly contentType: string; metrics(): Promise<string> }
   /** Searches at work at the same time. */

@@ -36,6 +36,7 @@ export async function testApi(
     applicationId: 'test',
     auditToken: '',
     openAuditStore: () => memoryProvider().open('audit'),
+    auditCopies: () => Promise.resolve({ others: [], copies: [], unread: [] }),
     clock: systemClock,
     host: '127.0.0.1',
     port: 0,

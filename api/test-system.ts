@@ -8,6 +8,7 @@ import { settingsWith } from '../common/settings.js'
 import type { Settings } from '../common/settings.js'
 import { keepAliveEffectors } from '../processors/keep-alive/effects/index.js'
 import { processors } from '../processors/index.js'
+import { copiesOf } from '../topology/audit/copies.js'
 import type { JournalEvent } from '../topology/processor.js'
 import { TopologyTestDriver } from '../topology/test-driver.js'
 import { createServer } from './server.js'
@@ -63,6 +64,7 @@ export async function testSystem(
     applicationId: settings.applicationId,
     auditToken: settings.auditToken,
     openAuditStore: () => memoryProvider().open('audit'),
+    auditCopies: () => copiesOf(driver.application),
     decodeRecord: (topic, { value }) => (value === null ? undefined : driver.application.codecOf(topic)?.decode(value)),
     metrics: { contentType: 'text/plain', metrics: () => Promise.resolve('') },
   })

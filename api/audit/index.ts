@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { Api } from '../api.js'
 import { ownErrors } from '../ops/schemas.js'
+import { registerAuditCopies } from './copies.js'
 import { checkAuditor } from './guard.js'
 import { registerAuditQuestions } from './questions.js'
 import { registerAuditTopics } from './topics.js'
@@ -42,6 +43,7 @@ export async function registerAudit(app: FastifyInstance, api: Api): Promise<voi
     )
     registerAuditTopics(routes, api)
     registerAuditQuestions(routes, api)
+    registerAuditCopies(routes, api)
     done()
   })
 }

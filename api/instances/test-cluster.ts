@@ -6,6 +6,7 @@ import { settingsWith } from '../../common/settings.js'
 import { processors } from '../../processors/index.js'
 import { memoryProvider } from '../../state-stores/memory/provider.js'
 import { Application } from '../../topology/application.js'
+import { copiesOf } from '../../topology/audit/copies.js'
 import { ClusterStreams } from '../../topology/cluster/cluster-streams.js'
 import type { PeerError } from '../../topology/cluster/errors.js'
 import { Peers } from '../../topology/cluster/peers.js'
@@ -111,6 +112,7 @@ export async function testCluster(
       applicationId: 'test',
       auditToken: '',
       openAuditStore: () => memoryProvider().open('audit'),
+      auditCopies: () => copiesOf(application),
       decodeRecord: () => undefined,
       metrics: { contentType: 'text/plain', metrics: () => Promise.resolve('') },
     })

@@ -1,4 +1,5 @@
 import { cut, ensureError } from '../../common/errors.js'
+import type { AllCopies, Copies, Copy } from '../../topology/audit/copies.js'
 import { AuditError } from '../../topology/audit/errors.js'
 import type { JournalReader } from '../../topology/audit/journal-source.js'
 import type { LogRecord, TopicDescription } from '../../topology/log/log.js'
@@ -13,12 +14,33 @@ interface RecordJson {
   readonly headers: Readonly<Record<string, string | readonly string[]>>
 }
 
+export interface ApiReader extends JournalReader {
+  about(): Promise<{ readonly applicationId: string }>
+  /** What this instance and the others hold; of one that does not answer that it does not. */
+  copies(): Promise<AllCopies>
+}
+
 /** Journals of a running Pulsefold, over its API. Errors: AUDIT_SOURCE_UNREADABLE, AUDIT_ACCESS_DENIED. */
-export function apiReader(url: string, token: string): JournalReader & { about(): Promise<{ applicationId: string }> } {
+export function apiReader(url: string, token: string): ApiReader {
   const ask = <Answer>(path: string): Promise<Answer> => askJson<Answer>(url, path, token)
   const topicPath = (topic: string): string => `/audit/topics/${encodeURIComponent(topic)}`
   return {
     about: () => ask('/audit'),
+    async copies() {
+      const own = await ask<Copies>('/audit/copies')
+      const copies = copiesAt(url, own)
+      const unread = [...own.unread]
+      for (const other of own.others) {
+        try {
+          const held = await askJson<Copies>(other, '/audit/copies', token)
+          copies.push(...copiesAt(other, held))
+          unread.push(...held.unread)
+        } catch (thrown) {
+          unread.push(ensureError(thrown).message)
+        }
+      }
+      return { copies, unread }
+    },
     topic: async (name) => (await ask<{ topic: TopicDescription | null }>(topicPath(name))).topic ?? undefined,
     offsets: ({ topic, partition }) => ask(`${topicPath(topic)}/${partition}`),
     async offsetForTime({ topic, partition }, timestampMs) {
@@ -32,6 +54,10 @@ export function apiReader(url: string, token: string): JournalReader & { about()
       return { topic, partition, records: answer.records.map(recordOf), next, end: next }
     },
   }
+}
+
+function copiesAt(instance: string, { copies }: Copies): (Copy & { readonly instance: string })[] {
+  return copies.map((copy) => ({ ...copy, instance }))
 }
 
 async function askJson<Answer>(url: string, path: string, token: string): Promise<Answer> {

@@ -3,6 +3,7 @@ import { loadSettings } from '../../common/settings.js'
 import type { Settings } from '../../common/settings.js'
 import { openArchive } from '../../topology/archive/archive-source.js'
 import type { Audit } from '../../topology/audit/audit.js'
+import type { AllCopies } from '../../topology/audit/copies.js'
 import type { JournalReader } from '../../topology/audit/journal-source.js'
 import { openKafkaLog } from '../../topology/log/kafka/kafka-log.js'
 import { declaredProcessors } from '../process/declared-processors.js'
@@ -26,6 +27,8 @@ export interface OpenedAudit extends Audit {
   readonly isOfSettings: boolean
   /** Without archives. */
   readonly log: JournalReader
+  /** What running instances hold; absent: what is read is not of running ones. */
+  readonly copies?: () => Promise<AllCopies>
   close(): Promise<void>
 }
 
@@ -36,11 +39,12 @@ export async function openAudit(
   environment: Readonly<Record<string, string | undefined>>,
 ): Promise<OpenedAudit> {
   const { settings } = loadSettings({ flags: settingsFlags, environment, projectDirectory })
-  const { log, applicationId, close } = await openLog({ token: settings.auditToken, ...flags }, settings)
+  const { log, applicationId, copies, close } = await openLog({ token: settings.auditToken, ...flags }, settings)
   const scratch = scratchStores()
   return {
     source: await archivedSource(flags, log),
     log,
+    ...(copies && { copies }),
     settings: { ...settings, applicationId },
     isOfSettings: flags.url === undefined && flags.archive === undefined,
     applicationId,
@@ -56,6 +60,7 @@ export async function openAudit(
 interface OpenedLog {
   readonly log: JournalReader
   readonly applicationId: string
+  readonly copies?: () => Promise<AllCopies>
   readonly close: () => Promise<void>
 }
 
@@ -67,7 +72,7 @@ async function openLog({ url, archive, token = '' }: SourceFlags, settings: Sett
   if (url !== undefined) {
     const log = apiReader(url, token)
     const { applicationId } = await log.about()
-    return { log, applicationId, close: () => Promise.resolve() }
+    return { log, applicationId, copies: () => log.copies(), close: () => Promise.resolve() }
   }
   const { applicationId, kafkaBrokers } = settings
   const log =

@@ -22,11 +22,12 @@ export function registerVerify(program: Command): void {
       const verified = await runAudit(
         flags,
         command.args,
-        (audit, onProgress) =>
+        async (audit, onProgress) =>
           verify(audit, {
+            copies: await audit.copies?.(),
             domains: flags.domain,
             onProgress,
-            // Of an instance elsewhere, or one that runs, there are only seals and changelog.
+            // Of one that runs the stores are locked: by --url it tells their digests itself.
             ...(audit.isOfSettings && {
               openTaskStore: (name: string) => openTaskStoreReader(audit.settings.dataDir, name),
             }),
@@ -81,7 +82,7 @@ function keptLines({ name, sealed, ofRows, ofJournal, isEqual, differences }: Ke
   const at = (change: (typeof differences)[number]['lastChange']): string =>
     change === null ? '' : ` (last changed at ${change.offset}:${change.index})`
   return [
-    ...(ofRows === sealed
+    ...(ofRows === null || ofRows === sealed
       ? []
       : [`  the rows of the ${name} are not those that it sealed: ${ofRows}, sealed ${sealed}`]),
     ...(ofJournal === null || sealed === ofJournal

@@ -12,6 +12,7 @@ import { createServer } from '../../api/server.js'
 import { processors } from '../../processors/index.js'
 import { rocksDbProvider } from '../../state-stores/rocksdb/provider.js'
 import { Application } from '../../topology/application.js'
+import { copiesOf } from '../../topology/audit/copies.js'
 import { ClusterStreams } from '../../topology/cluster/cluster-streams.js'
 import { Peers } from '../../topology/cluster/peers.js'
 import { scratchStores } from '../audit/scratch-stores.js'
@@ -135,6 +136,7 @@ export async function startPulsefold(
       ricId: settings.ricId,
       auditToken: settings.auditToken,
       openAuditStore: () => scratch.openStore(),
+      auditCopies: () => copiesOf(running.application),
       decodeRecord: (topic, record) => decodeRecord(running.application.codecOf(topic), record),
       metrics: { contentType: metrics.contentType, metrics: () => metrics.text() },
     })

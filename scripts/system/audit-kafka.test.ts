@@ -75,6 +75,10 @@ if (brokers.length > 0) {
         ({ verdict, kept }) => verdict === 'equal' && kept[0]?.name === 'changelog',
       ),
     )
+    const { url } = system.pulsefold()
+    const copies = await commandJson('verify', '--url', url, '--domain', 'trust-level')
+    t.equal(copies.code, 0)
+    t.match(copies.found, [{ kept: [{ name: 'changelog' }, { name: `active at ${url}`, isEqual: true }] }, {}])
     const diff = await commandJson('diff', String(before), 'end', ...flags, '--keys', 'dev-1')
     t.equal(diff.code, 1)
     t.ok((diff.found as PartitionDiff[]).some(({ rows }) => rows.some(({ key }) => key === 'dev-1')))

@@ -12,12 +12,16 @@ import type { JournalReader } from './journal-source.js'
 
 /** A state that the live system keeps, with the journal position it claims and the digest it has sealed for it. */
 export interface KeptState {
-  readonly name: 'changelog' | 'store'
+  /** `changelog`, `store`, or a live copy: `active at http://…`, `standby at http://…`. */
+  readonly name: string
   readonly offset: number
   readonly foldVersion: number
   /** In hex. */
   readonly sealed: string
-  readonly rows: KeyValueStore
+  /** Where they can be read. */
+  readonly rows?: KeyValueStore
+  /** Their digest where they cannot; null: not known. */
+  readonly ofRows?: string | null
 }
 
 /** What a changelog holds as of its newest marker, in `store` (empty); undefined: it has no marker. */

@@ -4,6 +4,7 @@ import { names } from '../names.js'
 import type { EventPosition } from '../processor.js'
 import { journalsOf, withFold } from './audit.js'
 import type { Audit, AuditedJournal, AuditScope } from './audit.js'
+import type { AllCopies } from './copies.js'
 import { findFirstChanges } from './first-changes.js'
 import type { RowChangeAt } from './first-changes.js'
 import { changelogState, storeState } from './kept-state.js'
@@ -18,6 +19,8 @@ import type { StampedSeal } from './seals.js'
 export interface VerifyRequest extends Pick<AuditScope, 'domains'> {
   /** A task's store, where it can be read (of a stopped instance); undefined: it cannot. The audit closes it. */
   readonly openTaskStore?: (name: string) => Promise<KeyValueStore | undefined>
+  /** What running instances hold, to be compared as well. */
+  readonly copies?: AllCopies | undefined
   readonly onProgress?: OnProgress
 }
 
@@ -87,7 +90,13 @@ async function verifyJournal(
 ): Promise<Verification> {
   const { processor, journal } = audited
   const seals = await comparableSeals(audit, audited)
-  return withKept(audit, audited, request, async (states) => {
+  return withKept(audit, audited, request, async (all) => {
+    const states = all.filter(({ foldVersion }) => foldVersion === processor.foldVersion)
+    const others = all.filter(({ foldVersion }) => foldVersion !== processor.foldVersion)
+    const notCompared = [
+      ...others.map(({ name, foldVersion }) => `${name} is of fold version ${foldVersion}`),
+      ...(request.copies?.unread ?? []),
+    ]
     const kept: KeptVerdict[] = []
     const begin = (await audit.source.logStart?.(journal)) ?? 0
     const folded = await withFold(audit, audited, begin, { onProgress }, async (fold) => {
@@ -150,14 +159,17 @@ async function verifyJournal(
       })),
     }))
     const isDifferent = firstBad !== undefined || kept.some(({ isEqual }) => isEqual === false)
-    const isOpen = audit.source.isMasked === true || gaps.length > 0 || upTo === null
+    const isOpen = audit.source.isMasked === true || gaps.length > 0 || upTo === null || notCompared.length > 0
     return {
       domain: processor.name,
       partition: journal.partition,
       verdict: isDifferent && audit.source.isMasked !== true ? 'different' : isOpen ? 'unknown' : 'equal',
       from,
       upTo,
-      notVerified: notVerified(folded, audit.source.isMasked === true),
+      notVerified: [
+        ...notVerified(folded, audit.source.isMasked === true),
+        ...notCompared.map((why) => ({ from: 0, to: folded.end, why: `not compared: ${why}` })),
+      ],
       seals: { compared, ofOtherVersions: seals.ofOtherVersions, firstDifference: found.firstDifference },
       kept: told,
       gaps,
@@ -218,21 +230,23 @@ async function comparableSeals(audit: Audit, { processor, journal }: AuditedJour
 async function withKept<Result>(
   audit: Audit,
   { processor, journal }: AuditedJournal,
-  { openTaskStore }: VerifyRequest,
+  { openTaskStore, copies }: VerifyRequest,
   work: (states: readonly KeptState[]) => Promise<Result>,
 ): Promise<Result> {
   const changelog = partitionOfStore(names.changelog(audit.applicationId, processor.store), journal)
   const opened: KeyValueStore[] = [await audit.openStore()]
   try {
+    const live = copies?.copies.filter((copy) => {
+      return copy.domain === processor.name && copy.partition === journal.partition
+    })
     const taskStore = await openTaskStore?.(names.taskStore(processor.name, journal.partition))
     if (taskStore !== undefined) opened.push(taskStore)
     const states = [
       await changelogState(audit.source.reader, changelog, opened[0] as KeyValueStore),
       taskStore && (await storeState(taskStore)),
+      ...(live ?? []).map((copy): KeptState => ({ ...copy, name: `${copy.role} at ${copy.instance}` })),
     ]
-    return await work(
-      states.filter((state) => state !== undefined).filter((state) => state.foldVersion === processor.foldVersion),
-    )
+    return await work(states.filter((state) => state !== undefined))
   } finally {
     for (const store of opened) await store.close()
   }
