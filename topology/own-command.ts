@@ -1,4 +1,4 @@
-import { ensureError } from '../common/errors.js'
+import { ensureError, PulsefoldError } from '../common/errors.js'
 import type { LocalCommandResult } from './cluster/instance-call.js'
 import type { JournalWriter } from './journal/journal-writer.js'
 import type { PendingCommands } from './pending-commands.js'
@@ -26,16 +26,20 @@ export async function ownCommand(
   const refusal = writer
     .append([{ kind: 'event', event, commandId, ...optional }], timeoutMs)
     .then(() => undefined, ensureError)
-  // A log that does not acknowledge leaves the outcome open, as a fold that does not answer.
   const refused = await Promise.race([answer.then(() => undefined), refusal])
-  if (refused !== undefined) return { ok: false, reason: 'unavailable', message: refused.message, retryAfterMs: 1000 }
-  const answered = await answer
+  // A log that does not acknowledge leaves the outcome open, as a fold that does not answer: it may have it all the same.
+  const isOpen = refused instanceof PulsefoldError && refused.retryable
+  if (refused !== undefined && !isOpen) {
+    return { ok: false, reason: 'unavailable', message: refused.message, retryAfterMs: 1000 }
+  }
+  const answered = refused === undefined ? await answer : 'late'
   if (answered === 'moved') {
     const message = `partition ${partition} of ${domain} went to another owner before it answered`
     return { ok: false, reason: 'moved', message, retryAfterMs: 1000 }
   }
   if (answered === 'late') {
-    const message = `no answer within ${timeoutMs} ms: the outcome is open; repeat the request with Idempotency-Key ${commandId}`
+    const why = refused === undefined ? `no answer within ${timeoutMs} ms` : refused.message
+    const message = `${why}: the outcome is open; repeat the request with Idempotency-Key ${commandId}`
     return { ok: false, reason: 'outcomeOpen', message, retryAfterMs: 1000 }
   }
   if (answered.failed === true) {

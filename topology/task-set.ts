@@ -65,7 +65,7 @@ export class TaskSet {
         return await task.open()
       } catch (thrown) {
         if (isDamage(thrown) && openings < MAX_OPENINGS) continue
-        if (thrown instanceof PulsefoldError && thrown.retryable) throw thrown
+        if (isWorthAnotherTry(thrown)) throw thrown
         this.#options.onFatal(ensureError(thrown))
         return (await this.#options.log.offsets({ topic: this.#options.journalTopic, partition })).end
       }
@@ -130,4 +130,9 @@ export class TaskSet {
     }
     return task
   }
+}
+
+/** Brokers may not know a topic of ours for a moment; one that is gone keeps the task waiting. */
+function isWorthAnotherTry(thrown: unknown): boolean {
+  return thrown instanceof PulsefoldError && (thrown.retryable || thrown.code === 'TOPIC_UNKNOWN')
 }

@@ -10,7 +10,7 @@ export interface TopicSettings {
 
 const DAY_MS = 24 * 3_600_000
 const OUTPUT_RETENTION_MS = 7 * DAY_MS
-/** How long a changelog keeps a tombstone at least: the logs' own default. */
+/** How long a changelog keeps a tombstone at least: Kafka's topics are made so, or checked. */
 export const CHANGELOG_DELETE_RETENTION_MS = DAY_MS
 const DEAD_LETTER_RETENTION_MS = 30 * DAY_MS
 

@@ -89,7 +89,7 @@ if (brokers.length > 0) {
     },
   )
 
-  for (const when of ['while it runs', 'while it is stopped']) {
+  for (const when of ['while it runs', 'while it runs, and grown beyond what was read', 'while it is stopped']) {
     t.test(`a source made anew ${when} is not read until an operator says so`, async (t) => {
       const { values, topic, append, createTopic, deleteTopic } = await onTopics(t, 1)
       const system = await startSystem(t, { ...values, partitions: 3 })
@@ -101,15 +101,22 @@ if (brokers.length > 0) {
         await commandLine('sources', 'restart', topic, '0', '--url', url(), '--reason=x'),
         /^70 .*has not stopped/,
       )
-      if (when !== 'while it runs') await system.stop()
+      if (when === 'while it is stopped') await system.stop()
       await deleteTopic(topic)
       await createTopic(topic, 1)
-      await append({ topic, partition: 0 }, [heartbeat('dev-1', 'NONE')])
-      if (when !== 'while it runs') await system.startUnready()
+      const records = when.includes('grown') ? 10 : 1
+      await append(
+        { topic, partition: 0 },
+        Array.from({ length: records }, () => heartbeat('dev-1', 'NONE')),
+      )
+      if (when === 'while it is stopped') await system.startUnready()
       await until('it says why', async () => (await reasons(system)).includes('the topic was made anew'), patienceMs)
       t.equal((await system.ask('/ops/health/ready')).status, 503)
       t.equal(await system.metric('pulsefold_input_stopped', topic), 1)
       t.ok(await system.levelIs('dev-1', 'COMPLETE'), 'answers go on')
+      const sources = await system.json<{ topic: string; position: number }[]>('/ops/sources')
+      const { position } = sources.find((source) => source.topic === topic) ?? {}
+      t.equal(position, when === 'while it is stopped' ? 0 : 2, 'nothing of the new one is taken')
       t.match(await commandLine('sources', 'list', '--url', url()), `${topic}/0  stopped: the topic was made anew\n`)
       t.match(await commandLine('sources', 'restart', topic, '0', '--url', url()), /required option '--reason/)
       t.match(

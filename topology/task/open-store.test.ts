@@ -341,3 +341,20 @@ t.test(
     t.same(s.setAside, [])
   },
 )
+
+t.test('a topic that the log does not know for a moment is no other topic: the store is left as it is', async (t) => {
+  let unknown = ''
+  const known = await subject((log) => ({
+    ...log,
+    offsets: (at) => log.offsets(at),
+    read: (...asked) => log.read(...asked),
+    topic: (name) => (name === unknown ? Promise.resolve(undefined) : log.topic(name)),
+  }))
+  await writeStore(known, known.commit)
+  for (unknown of [JOURNAL.topic, CHANGELOG.topic]) await t.rejects(known.open(), { code: 'TOPIC_UNKNOWN' })
+  unknown = ''
+  const { commit, store } = await known.open()
+  await store.close()
+  t.equal(commit.offset, 10)
+  t.same(known.setAside, [])
+})

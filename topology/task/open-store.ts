@@ -3,6 +3,7 @@ import type { StoreDigest } from '../../state-stores/digest.js'
 import { StoreError } from '../../state-stores/errors.js'
 import type { KeyValueStore } from '../../state-stores/key-value-store.js'
 import { EngineError } from '../errors.js'
+import { LogError } from '../log/errors.js'
 import { CHANGELOG_DELETE_RETENTION_MS } from '../topics.js'
 import { ChangelogFollower } from './changelog-follower.js'
 import { commitKeys, parseCommit } from './commit-record.js'
@@ -98,7 +99,12 @@ async function outputsOf(environment: StoreEnvironment, opened: FoundStore, logs
 }
 
 async function logsOf({ log, journalTopic, changelogTopic, partition }: StoreEnvironment): Promise<Logs> {
-  const incarnationOf = async (name: string): Promise<string> => (await log.topic(name))?.incarnation ?? ''
+  const incarnationOf = async (name: string): Promise<string> => {
+    const topic = await log.topic(name)
+    // Brokers may not know it for a moment: that is no other topic.
+    if (topic === undefined) throw new LogError('TOPIC_UNKNOWN', `no topic ${name}`)
+    return topic.incarnation
+  }
   const { end } = await log.offsets({ topic: changelogTopic, partition })
   return {
     incarnation: await incarnationOf(journalTopic),

@@ -199,9 +199,11 @@ export class Sources {
     ])
     const other = this.#takenIn.get(partitionName(at))
     const position = other !== undefined && other.offset > (own?.offset ?? -1) ? other : own
+    // Brokers may not know a topic for a moment.
+    if (description === undefined) throw new LogError('TOPIC_UNKNOWN', `no topic ${at.topic}`)
     const taken = position && takenOf(position)
     return judgeSource({
-      ...{ topicId: description?.incarnation ?? '', registered: this.#register.get(at)?.incarnation },
+      ...{ topicId: description.incarnation, registered: this.#register.get(at)?.incarnation },
       ...{ position, start, end },
       lastTaken:
         taken && taken.offset >= start && taken.offset < end ? await this.#recordAt(at, taken.offset) : undefined,

@@ -47,7 +47,8 @@ export class PartitionReader {
     await this.#directory.checkPartition(at)
     if (offset < 0) throw this.#outOfRange(at, offset)
     return this.#atLeader(at, async (leader) => {
-      const request = fetchRequest([{ topic, partition, offset, maxBytes }], { maxWaitMs: 0, maxBytes })
+      const { id: topicId } = await this.#directory.get(topic)
+      const request = fetchRequest([{ topic, topicId, partition, offset, maxBytes }], { maxWaitMs: 0, maxBytes })
       const [fetched] = await this.#connection.send(leader, request)
       if (fetched === undefined) throw new LogError('LOG_UNAVAILABLE', `no answer for topic ${cut(topic)}`)
       try {

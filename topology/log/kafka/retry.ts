@@ -15,6 +15,8 @@ export function pauseMs(failures: number): number {
 /** The brokers that this instance knows are not those that lead by now; what was asked was not done. */
 const staleTypes = new Set([
   'UNKNOWN_TOPIC_OR_PARTITION',
+  'UNKNOWN_TOPIC_ID',
+  'INCONSISTENT_TOPIC_ID',
   'LEADER_NOT_AVAILABLE',
   'NOT_LEADER_FOR_PARTITION',
   'FENCED_LEADER_EPOCH',

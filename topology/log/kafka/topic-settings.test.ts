@@ -44,3 +44,14 @@ for (const [what, partitions, found, text] of wrong) {
     })
   })
 }
+
+t.test('a compacted topic that keeps tombstones for less than a day is refused', async (t) => {
+  const changelog: TopicSpec = { ...spec, cleanup: 'compact', retentionMs: -1 }
+  const found = new Map(Object.entries(settingsOf(changelog)))
+  t.equal(found.get('delete.retention.ms'), '86400000')
+  checkTopic(changelog, 12, found)
+  checkTopic(changelog, 12, new Map([...found, ['delete.retention.ms', '172800000']]))
+  t.throws(() => checkTopic(changelog, 12, new Map([...found, ['delete.retention.ms', '60000']])), {
+    message: /delete.retention.ms: expected 86400000, found 60000/,
+  })
+})

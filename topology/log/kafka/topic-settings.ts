@@ -4,6 +4,8 @@ import type { TopicSpec } from '../log.js'
 
 /** What a batch may measure in topics of ours: an append of several records should fit into one. */
 export const ownMaxMessageBytes = 4 * 1024 * 1024
+/** How long compacted topics of ours keep a tombstone at least; a store that missed more is rebuilt. */
+const tombstonesKeptMs = 24 * 3_600_000
 const forEver = '9223372036854775807'
 
 /** The settings of a topic of ours as Kafka names them. */
@@ -14,6 +16,7 @@ export function settingsOf(spec: TopicSpec): Readonly<Record<string, string>> {
     'retention.bytes': String(spec.retentionBytes),
     'message.timestamp.type': spec.timestampType,
     'max.message.bytes': String(ownMaxMessageBytes),
+    ...(spec.cleanup === 'compact' && { 'delete.retention.ms': String(tombstonesKeptMs) }),
     // A producer's stamp of ten years ahead is data; brokers from 3.6 on refuse it by default.
     ...(spec.timestampType === 'CreateTime' && { 'message.timestamp.after.max.ms': forEver }),
   }
@@ -30,6 +33,7 @@ const rules: readonly (readonly [setting: string, isRight: (expected: string, fo
   ['message.timestamp.type', (expected, found) => expected === found],
   ['retention.ms', isAtLeast],
   ['retention.bytes', isAtLeast],
+  ['delete.retention.ms', (expected, found) => expected === '' || Number(found) >= Number(expected)],
   ['max.message.bytes', (expected, found) => Number(found) >= Math.min(Number(expected), 1024 * 1024)],
 ]
 

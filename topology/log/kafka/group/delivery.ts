@@ -26,6 +26,8 @@ export class Delivery {
   readonly #stopping = new AbortController()
   #ahead: RecordBatch | undefined
   #fetchAt = 0
+  /** The topic that it reads; empty: none yet. */
+  #topicId = ''
   /** Counts the times that reading was sent elsewhere. */
   #seeks = 0
   #isStarted = false
@@ -60,6 +62,16 @@ export class Delivery {
     return isResting || this.#ahead !== undefined ? undefined : this.#fetchAt
   }
 
+  get topicId(): string {
+    return this.#topicId
+  }
+
+  /** Whether this is the topic that it reads: the first one that it is told, until it is sent elsewhere by `seek`. */
+  reads(topicId: string): boolean {
+    if (this.#topicId === '') this.#topicId = topicId
+    return this.#topicId === topicId
+  }
+
   /**
    * What was fetched at `offset`, unless that is not `wanted` any more. A batch without records, as compaction or a
    * transaction leaves it, is passed over.
@@ -91,6 +103,7 @@ export class Delivery {
   /** Reading goes on at `offset`, once it is resumed. */
   seek(offset: number): void {
     this.#seeks++
+    this.#topicId = ''
     this.#ahead = undefined
     this.#fetchAt = offset
   }

@@ -104,11 +104,15 @@ export class Fetcher {
     }
   }
 
-  /** Undefined when it cannot be told now, as for a topic that was deleted: others are not held back by that. */
+  /** Undefined when it cannot be told now, as for a topic that was deleted, or made anew: others are not held back by that. */
   async #leader(delivery: Delivery): Promise<number | undefined> {
     const { directory, onError } = this.#context
+    const { topic } = delivery.partition
     try {
-      return await directory.leader(delivery.partition)
+      const leader = await directory.leader(delivery.partition)
+      const { id } = await directory.get(topic)
+      if (delivery.reads(id)) return leader
+      throw new LogError('TOPIC_UNKNOWN', `topic ${cut(topic)} was made anew: it is not the one that was read`)
     } catch (error) {
       delivery.rest(refusedPauseMs)
       onError(ensureError(error))
@@ -118,7 +122,9 @@ export class Fetcher {
 
   async #fetch(leader: number, wants: ReadonlyMap<Delivery, number>, maxWaitMs: number): Promise<void> {
     const { connection, clock, directory, watchdog, maxBytes, onError } = this.#context
-    const partitions = [...wants].map(([{ partition }, offset]): FetchPartition => ({ ...partition, offset, maxBytes }))
+    const partitions = [...wants].map(([{ partition, topicId }, offset]): FetchPartition => {
+      return { ...partition, topicId, offset, maxBytes }
+    })
     try {
       const request = fetchRequest(partitions, { maxWaitMs, maxBytes: maxRequestBytes })
       const fetched = await watchdog.guard(`a fetch from broker ${leader}`, connection.send(leader, request))

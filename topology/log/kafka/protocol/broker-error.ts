@@ -26,6 +26,8 @@ const names: Readonly<Record<number, string>> = {
   75: 'UNKNOWN_LEADER_EPOCH',
   78: 'OFFSET_NOT_AVAILABLE',
   90: 'PRODUCER_FENCED',
+  100: 'UNKNOWN_TOPIC_ID',
+  103: 'INCONSISTENT_TOPIC_ID',
 }
 
 /** What a broker answered instead of doing it. */

@@ -120,6 +120,8 @@ export function produceRequest(
 
 export interface FetchPartition {
   readonly topic: string
+  /** Another topic of the same name is not read. */
+  readonly topicId: string
   readonly partition: number
   readonly offset: number
   readonly maxBytes: number
@@ -141,24 +143,37 @@ export interface FetchOptions {
   readonly maxBytes: number
 }
 
-/** Fetch version 11, of committed records; answers at once when there are any, else after `maxWaitMs`. */
+/**
+ * Fetch version 13, of committed records; answers at once when there are any, else after `maxWaitMs`. The first version that
+ * names topics by their ids. (KIP-516)
+ */
 export function fetchRequest(partitions: readonly FetchPartition[], options: FetchOptions): Request<Fetched[]> {
-  const body = new ByteWriter().int32(-1).int32(options.maxWaitMs).int32(1).int32(options.maxBytes)
-  body.int8(readCommitted).int32(0).int32(-1).int32(partitions.length)
-  for (const { topic, partition, offset, maxBytes } of partitions) {
-    body.string(topic).int32(1).int32(partition).int32(-1).int64(offset).int64(-1).int32(maxBytes)
+  // As in `metadataRequest`, the first byte belongs to the header.
+  const body = new ByteWriter().uvarint(0).int32(-1).int32(options.maxWaitMs).int32(1).int32(options.maxBytes)
+  body
+    .int8(readCommitted)
+    .int32(0)
+    .int32(-1)
+    .uvarint(partitions.length + 1)
+  for (const { topicId, partition, offset, maxBytes } of partitions) {
+    body.raw(Buffer.from(topicId, 'hex')).uvarint(2)
+    body.int32(partition).int32(-1).int64(offset).int32(-1).int64(-1).int32(maxBytes).uvarint(0).uvarint(0)
   }
-  body.int32(0).string('')
+  body.uvarint(1).compactString('').uvarint(0)
+  const topics = new Map(partitions.map(({ topicId, topic }) => [topicId, topic]))
   return {
-    ...{ apiKey: 1, apiVersion: 11, apiName: 'Fetch', body: body.bytes(), waitMs: options.maxWaitMs },
+    ...{ apiKey: 1, apiVersion: 13, apiName: 'Fetch', body: body.bytes(), waitMs: options.maxWaitMs },
     read(reader) {
+      reader.skipTags()
       reader.int32()
       const errorCode = reader.int16()
       reader.int32()
       return reader
-        .array((answer) => {
-          const topic = answer.string()
-          return answer.array((item) => readFetched(item, topic, errorCode))
+        .compactArray((answer) => {
+          const topic = topics.get(answer.raw(16).toString('hex')) ?? ''
+          const fetched = answer.compactArray((item) => readFetched(item, topic, errorCode))
+          answer.skipTags()
+          return fetched
         })
         .flat()
     },
@@ -169,9 +184,14 @@ function readFetched(reader: ByteReader, topic: string, outerCode: number): Fetc
   const [partition, innerCode] = [reader.int32(), reader.int16()]
   reader.int64()
   const [lastStableOffset, logStart] = [reader.int64(), reader.int64()]
-  const aborted = reader.array((item) => ({ producerId: item.int64(), firstOffset: item.int64() }))
+  const aborted = reader.compactArray((item) => {
+    const transaction = { producerId: item.int64(), firstOffset: item.int64() }
+    item.skipTags()
+    return transaction
+  })
   reader.int32()
-  const bytes = reader.raw(Math.max(0, reader.int32()))
+  const bytes = reader.raw(Math.max(0, reader.uvarint() - 1))
+  reader.skipTags()
   return { topic, partition, errorCode: outerCode || innerCode, lastStableOffset, logStart, aborted, bytes }
 }
 
