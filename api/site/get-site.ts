@@ -35,6 +35,13 @@ export function registerGetSite(app: FastifyInstance, site: SiteControl): void {
               etaMs: { type: ['integer', 'null'] },
               mirrorLagMs: { type: ['integer', 'null'] },
               peer: { type: 'object', properties: { url: { type: 'string' }, healthy: { type: 'boolean' } } },
+              knownFrom: { ...time, description: 'Given when the window alone is loaded' },
+              bothActive: {
+                type: 'object',
+                description:
+                  'When both sites were active at once last, and what the one that gave way took in meanwhile',
+                properties: { from: time, to: time, events: { type: 'integer' } },
+              },
               error: { type: 'string' },
               lastSwitch: { type: 'object', additionalProperties: true },
             },
@@ -47,7 +54,7 @@ export function registerGetSite(app: FastifyInstance, site: SiteControl): void {
   )
 }
 
-function siteJson({ site, record, base, mirrorLagMs, peer, loadedTo, ...progress }: SiteStatus): object {
+function siteJson({ site, record, base, mirrorLagMs, peer, loadedTo, overlap, ...progress }: SiteStatus): object {
   const { active, target, epoch, phase, kind, oldAlive, since, switchedAt, windowFrom, error, report } = record
   return {
     site,
@@ -66,6 +73,10 @@ function siteJson({ site, record, base, mirrorLagMs, peer, loadedTo, ...progress
     etaMs: progress.etaMs,
     mirrorLagMs,
     peer,
+    ...(progress.knownFrom !== 0 && { knownFrom: isoTime(progress.knownFrom) }),
+    ...(overlap !== null && {
+      bothActive: { from: isoTime(overlap.from), to: isoTime(overlap.to), events: overlap.events },
+    }),
     ...(error !== '' && { error }),
     ...(report !== '' && { lastSwitch: JSON.parse(report) as SwitchReport }),
   }

@@ -34,12 +34,23 @@ export interface SiteView {
   readonly ends: readonly { readonly topic: string; readonly partition: number; readonly end: number }[]
   /** Of the pre-load under way there. */
   readonly progress: SiteProgress
+  /** The last that this site gave way in; null: none in this life. */
+  readonly overlap: Overlap | null
 }
 
 export interface SiteProgress {
   readonly loadedTo: number
   readonly eventsPerSecond: number
   readonly etaMs: number | null
+  readonly events: number
+  /** The window alone is loaded: from here on things are known, ms since 1970; 0: from the beginning. */
+  readonly knownFrom: number
+}
+
+/** Both sites were active: times of the one that gave way, and the events that it had taken in meanwhile. */
+export interface Overlap {
+  readonly from: number
+  readonly to: number
   readonly events: number
 }
 
@@ -67,6 +78,7 @@ export interface SiteStatus extends SiteProgress {
   /** What the journals held before this time need not be folded by a switch, ms since 1970; 0: there is no base. */
   readonly base: number
   readonly mirrorLagMs: number | null
+  readonly overlap: Overlap | null
   readonly peer: { readonly url: string; readonly healthy: boolean }
 }
 

@@ -17,7 +17,7 @@ interface StandIn {
   readonly control: SiteControl
 }
 
-const progress = { loadedTo: 0, eventsPerSecond: 0, etaMs: null, events: 0 }
+const progress = { loadedTo: 0, eventsPerSecond: 0, etaMs: null, events: 0, knownFrom: 0 }
 const done: ActResult = { ok: true, status: 'failovering', epoch: 2, phase: 'PRELOAD' }
 
 function standIn(site: SiteName, peerUrl = 'http://127.0.0.1:9', token = ''): StandIn {
@@ -44,6 +44,7 @@ function standIn(site: SiteName, peerUrl = 'http://127.0.0.1:9', token = ''): St
         record: stand.record,
         base: 0,
         mirrorLagMs: 12,
+        overlap: null,
         peer: { url: peerUrl, healthy: true },
         ...progress,
       }),
@@ -54,6 +55,7 @@ function standIn(site: SiteName, peerUrl = 'http://127.0.0.1:9', token = ''): St
           consumes: true,
           ends: [],
           progress,
+          overlap: null,
           accepted: record.epoch >= stand.record.epoch,
         }),
       history: (wanted) =>

@@ -1,7 +1,7 @@
 export { recordQuery, SITE_KEY, SITE_REGISTER, siteRegister } from './site-register.js'
 export type { SiteAnswer } from './site-register.js'
 export { isSiteRecord } from './events.js'
-export type { SiteEvent } from './events.js'
+export type { SiteEvent, SwitchRequested } from './events.js'
 export type { Phase, SiteName, SiteRecord, SwitchKind, SwitchReport } from './site-record.js'
 export { initialRecord, isNewer, otherSite, phases } from './site-record.js'
 export { roleOf } from './roles.js'

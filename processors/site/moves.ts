@@ -13,11 +13,13 @@ import type { Phase, SiteRecord } from './site-record.js'
  *                              └── failed ──> FAILED ── requested ──> PRELOAD
  *                                             old site stays active
  *
- * A new epoch begins with `requested` and `aborted`. Nothing leads back from SWITCH and CATCHUP: the target has taken events
- * by then, so it goes on, over restarts too, until it has caught up.
+ * A new epoch begins with `requested`, `aborted` and `takenBack`: a target that fails its checks when nobody else works any more
+ * is replaced by the other site, which begins a switch to itself. But for that nothing leads back from SWITCH and CATCHUP: the
+ * target has taken events by then, so it goes on, over restarts too, until it has caught up.
  */
 export const moves = {
   requested: { from: ['STEADY', 'FAILED'], to: 'PRELOAD' },
+  takenBack: { from: ['PRELOAD', 'SWITCH', 'CATCHUP'], to: 'PRELOAD' },
   oldSiteDied: { from: ['PRELOAD'], to: 'PRELOAD' },
   retried: { from: ['PRELOAD'], to: 'PRELOAD' },
   loaded: { from: ['PRELOAD'], to: 'SWITCH' },

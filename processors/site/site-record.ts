@@ -51,6 +51,8 @@ export interface SwitchReport {
   readonly eventsLoaded: number
   /** Age of the mirror when it was loaded last: what the old site took in that time and could not be reached for may be missing. */
   readonly lossWindowMs: number
+  /** RFC 3339: the window alone was loaded, so what was told last before is not known; null: all there is was loaded. */
+  readonly knownFrom: string | null
 }
 
 /** Before any switch: the primary is active. (two sites, decision 15) */

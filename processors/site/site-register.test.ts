@@ -124,6 +124,29 @@ t.test('a manual switch goes on as an automatic one when the old site dies', (t)
   t.end()
 })
 
+t.test('a target that fails when nobody else works is replaced by the other site, under a new epoch', (t) => {
+  const dead = { kind: 'automatic', oldAlive: false } as const
+  for (const until of ['loaded', 'fenced'] as const) {
+    const kit = new RegisterKit()
+    kit.ask('secondary')
+    t.match(kit.ask('primary', dead), { outcome: 'opposite' }, 'in PRELOAD the old site works on')
+    kit.move('loaded', 2)
+    if (until === 'fenced') kit.move('fenced', 2)
+    t.match(kit.ask('primary', dead), {
+      outcome: 'started',
+      record: { epoch: 3, phase: 'PRELOAD', active: 'secondary', target: 'primary', oldAlive: false },
+    })
+    t.match(kit.move('loaded', 2), { outcome: 'stale' }, 'the replaced one has no more say')
+  }
+  const kit = new RegisterKit()
+  kit.ask('secondary', dead)
+  t.match(kit.ask('primary'), { outcome: 'opposite' })
+  t.match(kit.ask('primary', dead), { outcome: 'started', record: { epoch: 3, target: 'primary' } })
+  kit.move('failed', 3, 'the disk is full')
+  t.match(kit.ask('secondary', dead), { outcome: 'started', record: { epoch: 4, target: 'secondary' } })
+  t.end()
+})
+
 t.test('of two records the higher epoch is right, of one epoch the further, of two leaders the primary', (t) => {
   const record = (more: Partial<SiteRecord>): SiteRecord => ({ ...initialRecord, epoch: 5, ...more })
   const rows: [a: SiteRecord, b: SiteRecord][] = [
@@ -164,12 +187,12 @@ t.test('in a switch one site at least takes traffic, and never do two consume', 
   t.end()
 })
 
-t.test('every phase but SWITCH and CATCHUP can be left backwards', (t) => {
+t.test('SWITCH and CATCHUP are left backwards only when the target has failed', (t) => {
   const back = (phase: SiteRecord['phase']): Move[] =>
     (Object.keys(moves) as Move[]).filter(
       (move) => isLegal(move, { ...initialRecord, phase }) && ['STEADY', 'FAILED', 'PRELOAD'].includes(moves[move].to),
     )
-  t.same(back('SWITCH'), [])
-  t.same(back('CATCHUP'), ['caughtUp'])
+  t.same(back('SWITCH'), ['takenBack'])
+  t.same(back('CATCHUP'), ['takenBack', 'caughtUp'])
   t.end()
 })

@@ -3,6 +3,7 @@ import type { FoldContext, OutputTopic, Processor, Query, QueryReader, Table } f
 import { siteEventSchemas, siteRecordSchema } from './events.js'
 import type { RecordReceived, SiteEvent, SwitchMoved, SwitchRequested } from './events.js'
 import { moved } from './moves.js'
+import { roleOf } from './roles.js'
 import { initialRecord, isNewer, otherSite } from './site-record.js'
 import type { SiteRecord } from './site-record.js'
 
@@ -77,20 +78,23 @@ function answerOf(event: SiteEvent, before: SiteRecord, context: FoldContext): S
   }
 }
 
-/** One run, however often it is asked for; the opposite is refused while it goes. (two sites, decisions 1, 2 and 16) */
+/** One run, however often it is asked for; the opposite is refused while it goes. (two sites, decisions 1, 2, 13 and 16) */
 function requested(asked: SwitchRequested['data'], before: SiteRecord, context: FoldContext): SiteAnswer {
   const { target, kind, oldAlive, windowMs } = asked
   const { time } = context
   const isRunning = before.phase !== 'STEADY' && before.phase !== 'FAILED'
-  if (isRunning && before.target !== target) return { outcome: 'opposite', record: before }
-  if (!isRunning && before.active === target) return { outcome: 'done', record: before }
-  if (isRunning) {
+  const works = roleOf(target, before).consumes
+  const isOpposite = isRunning && before.target !== target
+  // A target that has failed, and with it all that works, is no reason to wait.
+  if (isOpposite && (oldAlive || works)) return { outcome: 'opposite', record: before }
+  if (!isRunning && works) return { outcome: 'done', record: before }
+  if (isRunning && !isOpposite) {
     if (oldAlive || !before.oldAlive) return { outcome: 'running', record: before }
     const windowFrom = Math.min(before.windowFrom, before.switchedAt - windowMs)
     const record = moved(before, 'oldSiteDied', time, { kind: 'automatic', oldAlive: false, windowFrom })
     return { outcome: 'running', record: record ?? before }
   }
-  const record = moved(before, 'requested', time, {
+  const record = moved(before, isOpposite ? 'takenBack' : 'requested', time, {
     epoch: before.epoch + 1,
     step: 0,
     active: otherSite(target),

@@ -29,6 +29,7 @@ const byErrorCode: Readonly<Record<string, keyof typeof exitCodes>> = {
   AUDIT_SETTING_UNKNOWN: 'misused',
   ARCHIVE_UNREADABLE: 'unavailable',
   LOG_UNAVAILABLE: 'unavailable',
+  SITE_SECOND_INSTANCE: 'unavailable',
   EADDRINUSE: 'unavailable',
   EADDRNOTAVAIL: 'unavailable',
   EACCES: 'unavailable',

@@ -12,6 +12,8 @@ t.test('tells the role, the epoch and the age of the mirror as they are when ask
     record: initialRecord,
     base: 0,
     mirrorLagMs: null,
+    overlap: null,
+    knownFrom: 0,
     peer: { url: '', healthy: true },
     ...{ loadedTo: 0, events: 0, eventsPerSecond: 0, etaMs: null },
   }

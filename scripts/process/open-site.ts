@@ -97,6 +97,7 @@ export function openSite(parts: SiteParts): Running {
     changelogIntervalMs: settings.changelogIntervalMs,
     journalRetentionMs: settings.journalRetentionMs,
     stateCacheBytes: 1024 * 1024,
+    standbyReplicas: 0,
     createInputTopics: false,
     observer,
     onFatal: parts.onFatal,
@@ -137,6 +138,7 @@ export function openSite(parts: SiteParts): Running {
       if (report !== '' && report !== before.report)
         logger.info({ report: JSON.parse(report) as object }, 'site switched')
     },
+    onOverlap: (overlap) => logger.warn({ ...overlap }, 'both sites were active'),
     onError: (where, error) => observer.onError(where, error),
   })
   return {

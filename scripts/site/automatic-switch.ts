@@ -1,3 +1,4 @@
+import { roleOf } from '../../processors/site/index.js'
 import type { SiteName, SiteRecord } from '../../processors/site/index.js'
 import type { SiteSettings } from './site-options.js'
 
@@ -22,16 +23,19 @@ const AGAIN_MS = 60_000
  */
 export function automaticSwitch(
   site: SiteName,
-  { phase, active, target, kind, oldAlive, since }: SiteRecord,
+  record: SiteRecord,
   { failbackHoldOffMs }: Pick<SiteSettings, 'failbackHoldOffMs'>,
   { nowMs, isHealthy, goodForMs, peerHasFailed, peerConsumes }: Outlook,
 ): 'takeOver' | 'return' | undefined {
+  const { phase, active, target, kind, oldAlive, since } = record
   if (!isHealthy) return undefined
   if (peerHasFailed) {
     const mayTakeOver = phase === 'STEADY' && active !== site
+    // Nobody works: the target of a switch has failed in the middle of it.
+    const mayReplace = phase !== 'STEADY' && target !== site && !roleOf(site, record).consumes
     const oldSiteDied = phase === 'PRELOAD' && target === site && oldAlive
     const mayTryAgain = phase === 'FAILED' && target === site && nowMs - since >= AGAIN_MS
-    return mayTakeOver || oldSiteDied || mayTryAgain ? 'takeOver' : undefined
+    return mayTakeOver || mayReplace || oldSiteDied || mayTryAgain ? 'takeOver' : undefined
   }
   if (site !== 'primary' || active !== 'secondary' || phase !== 'STEADY' || kind !== 'automatic') return undefined
   const hasHeldOff = goodForMs >= failbackHoldOffMs && nowMs - since >= failbackHoldOffMs

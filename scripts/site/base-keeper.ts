@@ -29,7 +29,7 @@ export class BaseKeeper {
   readonly #options: BaseKeeperOptions
   #work = new AbortController()
   #working: Promise<void> = Promise.resolve()
-  #isPaused = false
+  #holds = 0
   #time = 0
 
   constructor(options: BaseKeeperOptions) {
@@ -45,10 +45,10 @@ export class BaseKeeper {
   async run(signal: AbortSignal): Promise<void> {
     const { clock, mayRun, onError } = this.#options
     while (!signal.aborted) {
-      if (mayRun() && !this.#isPaused) {
+      if (mayRun() && this.#holds === 0) {
         this.#work = new AbortController()
         this.#working = this.#advance(AbortSignal.any([signal, this.#work.signal])).catch((thrown: unknown) => {
-          if (!this.#work.signal.aborted && !this.#isPaused) onError(ensureError(thrown))
+          if (!this.#work.signal.aborted) onError(ensureError(thrown))
         })
         await this.#working
       }
@@ -56,15 +56,16 @@ export class BaseKeeper {
     }
   }
 
-  /** Lets go of the base's stores, until `resume`. */
-  async pause(): Promise<void> {
-    this.#isPaused = true
+  /** Lets go of the base's stores, until what this resolves with is called: once by each who has held it. */
+  async hold(): Promise<() => void> {
+    this.#holds++
     this.#work.abort()
     await this.#working
-  }
-
-  resume(): void {
-    this.#isPaused = false
+    let isHeld = true
+    return () => {
+      if (isHeld) this.#holds--
+      isHeld = false
+    }
   }
 
   async #advance(signal: AbortSignal): Promise<void> {

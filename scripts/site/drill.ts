@@ -6,15 +6,16 @@ import { upTo } from '../../topology/preload/journal-source.js'
 import type { PeerJournals } from '../../topology/preload/peer-journals.js'
 import { Preload } from '../../topology/preload/preload.js'
 import type { PreloadOptions } from '../../topology/preload/preload.js'
+import type { BaseKeeper } from './base-keeper.js'
 import type { Peer } from './peer.js'
 
-export interface DrillOptions {
+export interface DrillsOptions {
   readonly clock: Clock
   readonly peer: Pick<Peer, 'digests'>
   readonly mirror: PeerJournals
   readonly peerApplicationId: string
+  readonly base: Pick<BaseKeeper, 'hold'>
   readonly preload: (load: string) => PreloadOptions
-  readonly signal: AbortSignal
 }
 
 const LOAD = 'drill'
@@ -22,48 +23,71 @@ const POLL_MS = 100
 
 /**
  * What a switch to this site would take, without one: loads stores beside the live ones up to what the active site has sealed
- * last, compares the digests without positions, and throws the stores away.
+ * last, compares the digests without positions, and throws the stores away. One at a time.
  */
-export async function runDrill({
-  clock,
-  peer,
-  mirror,
-  peerApplicationId,
-  preload: optionsOf,
-  signal,
-}: DrillOptions): Promise<DrillReport> {
-  const sealed = await peer.digests()
-  const options = optionsOf(LOAD)
-  const journalOf = (domain: string): string => names.journal(peerApplicationId, domain)
-  const ends = sealed.map(({ domain, partition, offset }) => ({ topic: journalOf(domain), partition, end: offset }))
-  while (!mirror.reaches(ends)) {
-    await sleep(clock, POLL_MS, signal)
-    signal.throwIfAborted()
+export class Drills {
+  readonly #options: DrillsOptions
+  #running: { readonly stop: AbortController; readonly done: Promise<DrillReport> } | undefined
+
+  constructor(options: DrillsOptions) {
+    this.#options = options
   }
-  const mirrorLagMs = mirror.lagMs
-  const startedAt = clock.monotonic()
-  const preload = await Preload.open({
-    ...options,
-    storeName: (domain, partition) => `${LOAD}-${names.taskStore(domain, partition)}`,
-    peerJournal(domain, partition) {
-      const to = sealed.find((task) => task.domain === domain && task.partition === partition)?.offset ?? 0
-      return upTo(options.peerJournal(domain, partition), to)
-    },
-  })
-  try {
-    await preload.load(signal)
-    const ms = Math.max(1, clock.monotonic() - startedAt)
-    const different = sealed.filter((task) => digestOf(preload, task) !== task.digest)
-    return {
-      equal: different.length === 0,
-      different: different.map(({ domain, partition }) => `${domain}/${partition}`),
-      events: preload.entries,
-      ms: Math.round(ms),
-      eventsPerSecond: Math.round((preload.entries * 1000) / ms),
-      mirrorLagMs: mirrorLagMs === undefined ? null : Math.round(mirrorLagMs),
+
+  async run(signal: AbortSignal): Promise<DrillReport> {
+    const release = await this.#options.base.hold()
+    const stop = new AbortController()
+    const done = this.#drill(AbortSignal.any([signal, stop.signal]))
+    this.#running = { stop, done }
+    try {
+      return await done
+    } finally {
+      this.#running = undefined
+      release()
     }
-  } finally {
-    await preload.discard()
+  }
+
+  /** A drill gives way to a switch, which reads the same base; resolves when its stores are closed. */
+  async end(): Promise<void> {
+    this.#running?.stop.abort(new Error('a switch has begun'))
+    await this.#running?.done.catch(() => undefined)
+  }
+
+  async #drill(signal: AbortSignal): Promise<DrillReport> {
+    const { clock, peer, mirror, peerApplicationId, preload: optionsOf } = this.#options
+    const sealed = await peer.digests()
+    const options = optionsOf(LOAD)
+    const ends = sealed.map(({ domain, partition, offset }) => {
+      return { topic: names.journal(peerApplicationId, domain), partition, end: offset }
+    })
+    while (!mirror.reaches(ends)) {
+      await sleep(clock, POLL_MS, signal)
+      signal.throwIfAborted()
+    }
+    const mirrorLagMs = mirror.lagMs
+    const startedAt = clock.monotonic()
+    const preload = await Preload.open({
+      ...options,
+      storeName: (domain, partition) => `${LOAD}-${names.taskStore(domain, partition)}`,
+      peerJournal(domain, partition) {
+        const to = sealed.find((task) => task.domain === domain && task.partition === partition)?.offset ?? 0
+        return upTo(options.peerJournal(domain, partition), to)
+      },
+    })
+    try {
+      await preload.load(signal)
+      const ms = Math.max(1, clock.monotonic() - startedAt)
+      const different = sealed.filter((task) => digestOf(preload, task) !== task.digest)
+      return {
+        equal: different.length === 0,
+        different: different.map(({ domain, partition }) => `${domain}/${partition}`),
+        events: preload.entries,
+        ms: Math.round(ms),
+        eventsPerSecond: Math.round((preload.entries * 1000) / ms),
+        mirrorLagMs: mirrorLagMs === undefined ? null : Math.round(mirrorLagMs),
+      }
+    } finally {
+      await preload.discard()
+    }
   }
 }
 

@@ -1,3 +1,4 @@
+import type { Overlap } from '../../api/site/site-control.js'
 import type { Clock } from '../../common/clock.js'
 import type { SiteName, SiteRecord } from '../../processors/site/index.js'
 import type { StoreProvider } from '../../state-stores/key-value-store.js'
@@ -44,6 +45,8 @@ export interface SiteOptions {
   /** 0 to 1. */
   readonly random: () => number
   readonly onRecord: (record: SiteRecord, before: SiteRecord) => void
+  /** Both sites were active at once, and this one has given way. */
+  readonly onOverlap: (overlap: Overlap) => void
   readonly onError: (where: string, error: Error) => void
   /** It cannot be said any more what runs here: the process is to end. */
   readonly onFatal: (error: Error) => void

@@ -313,6 +313,11 @@ t.test('both active after a broken link: the higher epoch stays, the other is fe
   await sites.until('one is fenced', () => sites.isSteady(), 10_000)
   t.ok(sites.secondary.consumes)
   t.equal(sites.primary.site.record.epoch, 2)
+  await sites.advance(1500)
+  for (const { name, site } of sites.both) {
+    const { overlap, record } = site.status()
+    t.match(overlap, { from: record.switchedAt, events: 1 }, `the ${name} site tells what the one that gave way took`)
+  }
   await sites.advance(500)
   t.equal(await sites.secondary.countOf('kept'), 1)
   await sites.while(sites.primary.site.act('failback', by))
@@ -474,4 +479,72 @@ t.test('stores that cannot be closed or opened: the site says so, and begins the
   await sites.until('failovered', () => sites.isSteady() && sites.secondary.consumes)
   t.match(sites.errors.join(), /the (disk is full|store cannot be closed)/)
   t.equal(await sites.secondary.countOf('a'), 1)
+})
+
+t.test(
+  'a target that dies for good in the middle of its switch is replaced by the old site, with all it took',
+  async (t) => {
+    for (const phase of ['SWITCH', 'CATCHUP'] as const) {
+      const sites = await twoSites(t)
+      const sender = new Sender(sites)
+      sender.begin()
+      await sites.advance(2000)
+      sites.secondary.onRecord = (record) => {
+        if (record.phase === phase) sites.secondary.crash()
+      }
+      void sites.primary.site.act('failover', by)
+      await sites.until(`dead in ${phase}`, () => sites.secondary.running === undefined)
+      sites.secondary.onRecord = undefined
+      await sites.until('the old site knows', () => sites.primary.site.record.epoch === 2)
+      await sites.until('it works again', () => sites.primary.site.record.phase === 'STEADY' && sites.primary.consumes)
+      t.equal(sites.primary.site.record.active, 'primary')
+      await sites.advance(1000)
+      await sender.end()
+      t.same(await sender.counted(), sender.acknowledged, phase)
+      await sites.while(sites.secondary.start())
+      await sites.until('the dead one waits', () => sites.isSteady())
+      t.ok(sites.primary.consumes && !sites.secondary.consumes)
+      await sites.stop()
+    }
+  },
+)
+
+t.test('a take-over from a dead site that takes too long loads the window alone, and says from when on', async (t) => {
+  const sites = await twoSites(t, { settings: { preloadTimeoutMs: 20_000, automaticWindowMs: 60_000 } })
+  await sites.while(sites.primary.count('before'))
+  await sites.advance(80_000)
+  await sites.while(sites.primary.count('within'))
+  await sites.advance(1000)
+  sites.primary.crash()
+  let letGo = (): void => undefined
+  const held = new Promise<void>((resolve) => (letGo = resolve))
+  sites.secondary.onWrite = (store) => (store.startsWith('counting-') ? held : undefined)
+  await sites.until('PRELOAD', () => sites.secondary.site.record.phase === 'PRELOAD', 60_000)
+  await sites.advance(21_000)
+  sites.secondary.onWrite = undefined
+  letGo()
+  await sites.until('steady', () => sites.secondary.consumes && sites.secondary.site.record.phase === 'STEADY')
+  await sites.advance(500)
+  t.same(await Promise.all(['before', 'within'].map((key) => sites.secondary.countOf(key))), [0, 1])
+  const { switchedAt, report } = sites.secondary.site.record
+  t.match(JSON.parse(report), { knownFrom: new Date(switchedAt - 60_000).toISOString() })
+  t.match(sites.errors.join(), /the pre-load took longer than 20000 ms: the window alone is loaded/)
+})
+
+t.test('a drill gives way to a switch', async (t) => {
+  const sites = await twoSites(t)
+  for (let n = 0; n < 30; n++) await sites.while(sites.primary.count(`key-${n % KEYS}`))
+  await sites.advance(3000)
+  sites.secondary.onWrite = (store) => {
+    if (!store.startsWith('drill')) return
+    return new Promise((resolve) => sites.clock.setTimer(resolve, 500))
+  }
+  const drill = sites.secondary.site.drill(new AbortController().signal)
+  drill.catch(() => undefined)
+  await sites.advance(200)
+  await sites.while(sites.primary.site.act('failover', by))
+  await t.rejects(sites.while(drill), { message: 'a switch has begun' })
+  await sites.until('failovered', () => sites.isSteady() && sites.secondary.consumes)
+  t.equal(await sites.secondary.countOf('key-1'), 2)
+  t.same(sites.errors, [])
 })

@@ -4,6 +4,7 @@ import type {
   ActRequest,
   ActResult,
   DrillReport,
+  Overlap,
   SiteAct,
   SiteControl,
   SiteProgress,
@@ -11,16 +12,8 @@ import type {
   SiteView,
   TaskDigest,
 } from '../../api/site/site-control.js'
-import {
-  initialRecord,
-  isNewer,
-  otherSite,
-  recordQuery,
-  roleOf,
-  SITE_KEY,
-  SITE_REGISTER,
-} from '../../processors/site/index.js'
-import type { Role, SiteAnswer, SiteEvent, SiteName, SiteRecord } from '../../processors/site/index.js'
+import { initialRecord, isNewer, otherSite, roleOf } from '../../processors/site/index.js'
+import type { Role, SiteAnswer, SiteEvent, SiteName, SiteRecord, SwitchRequested } from '../../processors/site/index.js'
 import type { ReportedMove } from '../../processors/site/moves.js'
 import type { Application } from '../../topology/application.js'
 import { names } from '../../topology/names.js'
@@ -37,19 +30,24 @@ import { BaseKeeper, baseStoreName } from './base-keeper.js'
 import { DomainHost, hostStreams } from './domain-host.js'
 import { newestDigests } from './digests.js'
 import { SiteError } from './errors.js'
-import { runDrill } from './drill.js'
+import { Drills } from './drill.js'
 import { journalEnds } from './journal-ends.js'
 import type { LoadedCopy } from './loading-streams.js'
+import { overlapSince } from './overlap.js'
+import { PeerContact } from './peer-contact.js'
 import { PeerWatch } from './peer-watch.js'
+import { registerClient } from './register-client.js'
+import type { By, RegisterClient } from './register-client.js'
 import type { SiteOptions } from './site-options.js'
+import { isSwitchingTo, SiteActs } from './site-acts.js'
+import { SoleInstance } from './sole-instance.js'
 import { SwitchRun } from './switch-run.js'
 
 const TICK_MS = 1000
 const MIRROR_PAUSE_MS = 50
 const MIRROR_RETRY_MS = 1000
-const COMMAND_MS = 10_000
 const READY_POLL_MS = 10
-const NO_PROGRESS: SiteProgress = { loadedTo: 0, eventsPerSecond: 0, etaMs: null, events: 0 }
+const NO_PROGRESS: SiteProgress = { loadedTo: 0, eventsPerSecond: 0, etaMs: null, events: 0, knownFrom: 0 }
 
 /**
  * One of two sites: keeps the register, acts by it, copies the other site's journals, watches it, and takes over when asked or
@@ -61,10 +59,15 @@ export class Site implements SiteControl {
   readonly #mirror: PeerJournals
   readonly #watch: PeerWatch
   readonly #base: BaseKeeper
+  readonly #sole: SoleInstance
   readonly #stop = new AbortController()
   readonly #loops: Promise<void>[] = []
   #record: SiteRecord = initialRecord
-  #peerView: (SiteView & { readonly at: number }) | undefined
+  readonly #register: RegisterClient
+  readonly #contact: PeerContact
+  readonly #acts: SiteActs
+  readonly #drills: Drills
+  #overlap: Overlap | null = null
   #run: SwitchRun | undefined
   #progress: SiteProgress = NO_PROGRESS
   /** The other site was heard, or has failed: the register's word can be acted upon. */
@@ -101,6 +104,20 @@ export class Site implements SiteControl {
       mayRun: () => this.#isSettled && !this.role.consumes && this.#host.isStopped && this.#run === undefined,
       onError: (error) => onError('base', error),
     })
+    this.#register = registerClient(options)
+    this.#contact = new PeerContact({ clock, peer, record: () => this.#record, silenceMs: this.#silenceMs })
+    this.#acts = new SiteActs({
+      ...{ site, peer, contact: this.#contact, watch: this.#watch, manualWindowMs: settings.manualWindowMs },
+      record: () => this.#record,
+      request: (data, by) => this.#request(data, by),
+      abort: (epoch) => this.#move(epoch, 'aborted', '', ''),
+      hearPeer: () => this.#hearPeer(),
+    })
+    this.#drills = new Drills({
+      ...{ clock, peer, peerApplicationId: options.peerApplicationId, mirror: this.#mirror, base: this.#base },
+      preload: (load) => ({ ...this.#preloadOptions(load), baseStoreName }),
+    })
+    this.#sole = new SoleInstance({ clock, site, directory: options.register.directory })
     this.streams = hostStreams({
       host: this.#host,
       partitions,
@@ -108,6 +125,11 @@ export class Site implements SiteControl {
       loaded: (domain, partition) => this.#loaded(domain, partition),
       readiness: () => this.readiness(),
     })
+  }
+
+  get #silenceMs(): number {
+    const { checkIntervalMs, failureThreshold } = this.#options.settings
+    return checkIntervalMs * failureThreshold
   }
 
   get site(): SiteName {
@@ -156,7 +178,7 @@ export class Site implements SiteControl {
     return { ready: reasons.length === 0, reasons, restoring }
   }
 
-  /** Brings the register up, and begins to act by it. Errors: those of log and stores. */
+  /** Brings the register up, and begins to act by it. Errors: those of log and stores; SITE_SECOND_INSTANCE. */
   async start(stopping = this.#stop.signal): Promise<void> {
     const { register, log, processors, applicationId, partitions, settings, clock, health } = this.#options
     await log.createTopics(
@@ -164,9 +186,16 @@ export class Site implements SiteControl {
     )
     await this.#mirror.open()
     await register.start()
-    while (!register.readiness().ready && !stopping.aborted) await sleep(clock, READY_POLL_MS, stopping)
-    const found = await register.query(SITE_REGISTER, recordQuery, SITE_KEY, {})
-    if (found.ok) this.#record = found.result
+    for (;;) {
+      const found = await this.#register.read()
+      if (found !== undefined) {
+        this.#record = found
+        break
+      }
+      this.#sole.check()
+      await sleep(clock, READY_POLL_MS, stopping)
+      if (stopping.aborted) return
+    }
     const { signal } = this.#stop
     this.#loops.push(
       this.#tick(signal),
@@ -186,40 +215,8 @@ export class Site implements SiteControl {
     await this.#options.register.stop()
   }
 
-  async act(act: SiteAct, { actor, reason, forwarded }: ActRequest): Promise<ActResult> {
-    const { peer, settings } = this.#options
-    const target = act === 'abort' ? this.#record.target : act === 'failover' ? 'secondary' : 'primary'
-    if (target === null) return { ok: false, reason: 'conflict', message: 'there is no switch under way' }
-    if (target !== this.site) {
-      const { phase, active } = this.#record
-      if (this.#isSwitchingTo(this.site)) return this.#conflict()
-      if (act !== 'abort' && active === target && phase === 'STEADY') return this.#answer(act, 'done')
-      const message = `the ${target} site, which must do it, does not answer; ask again`
-      if (forwarded) return { ok: false, reason: 'unreachable', message }
-      const result = await peer
-        .act(act, { actor, reason })
-        .catch((): ActResult => ({ ok: false, reason: 'unreachable', message }))
-      // So that this site, too, tells what it has brought about.
-      if (result.ok) await this.#hearPeer().catch(() => undefined)
-      return result
-    }
-    if (act === 'abort') {
-      const moved = await this.#move(this.#record.epoch, 'aborted', '', '')
-      if (moved) return this.#answer(act, 'done')
-      return { ok: false, reason: 'conflict', message: `in phase ${this.#record.phase} a switch goes on to its end` }
-    }
-    const data = {
-      target,
-      kind: 'manual' as const,
-      oldAlive: await this.#peerAnswers(),
-      windowMs: settings.manualWindowMs,
-    }
-    const { outcome } = await this.#command({ type: 'SwitchRequested', data }, { actor, reason })
-    this.#work()
-    if (outcome === 'opposite') return this.#conflict()
-    // So that the other site refuses the opposite from now on.
-    if (outcome === 'started') void this.#hearPeer().catch(() => undefined)
-    return this.#answer(act, outcome === 'done' ? 'done' : 'running')
+  act(act: SiteAct, request: ActRequest): Promise<ActResult> {
+    return this.#acts.act(act, request)
   }
 
   /** With a dead old site nobody else can answer: what is loaded so far does. */
@@ -233,17 +230,6 @@ export class Site implements SiteControl {
     return { load, topic: names.journal(applicationId, domain), stalenessMs }
   }
 
-  #isSwitchingTo(site: SiteName): boolean {
-    const { target, phase } = this.#record
-    return target === site && phase !== 'FAILED'
-  }
-
-  #conflict(): ActResult {
-    const { target, phase } = this.#record
-    const running = target === 'secondary' ? 'failover' : 'failback'
-    return { ok: false, reason: 'conflict', message: `a ${running} is in phase ${phase}` }
-  }
-
   status(): SiteStatus {
     const { peer } = this.#options
     const { lagMs } = this.#mirror
@@ -252,6 +238,7 @@ export class Site implements SiteControl {
       record: this.#record,
       base: this.#base.time,
       mirrorLagMs: lagMs === undefined ? null : Math.round(lagMs),
+      overlap: this.#overlap ?? this.#contact.view?.overlap ?? null,
       peer: { url: peer.url, healthy: this.#watch.isHealthy },
       ...this.#shownProgress(),
     }
@@ -276,24 +263,17 @@ export class Site implements SiteControl {
     return newestDigests(this.#options)
   }
 
-  async drill(signal: AbortSignal): Promise<DrillReport> {
-    const { peer, clock, peerApplicationId } = this.#options
-    const any = AbortSignal.any([signal, this.#stop.signal])
-    const preload = (load: string): PreloadOptions => ({ ...this.#preloadOptions(load), baseStoreName })
-    await this.#base.pause()
-    try {
-      return await runDrill({ clock, peer, peerApplicationId, mirror: this.#mirror, preload, signal: any })
-    } finally {
-      this.#base.resume()
-    }
+  drill(signal: AbortSignal): Promise<DrillReport> {
+    return this.#drills.run(AbortSignal.any([signal, this.#stop.signal]))
   }
 
   async #tick(signal: AbortSignal): Promise<void> {
-    const { clock, settings } = this.#options
-    const settleAt = clock.monotonic() + settings.checkIntervalMs * settings.failureThreshold
+    const { clock } = this.#options
+    const settleAt = clock.monotonic() + this.#silenceMs
     while (!signal.aborted) {
       const due = clock.monotonic() + TICK_MS
       try {
+        this.#sole.check()
         await this.#hearPeer()
         if (clock.monotonic() >= settleAt) this.#isSettled = true
         await this.#decide()
@@ -309,36 +289,21 @@ export class Site implements SiteControl {
 
   /** The two records meet: the newer is taken by both. */
   async #hearPeer(): Promise<void> {
-    const view = await this.#exchangeWithPeer().catch(() => undefined)
+    const view = await this.#contact.exchange().catch(() => undefined)
     if (view === undefined) return
     if (isNewer(view.record, this.#record)) await this.#command({ type: 'RecordReceived', data: view.record })
     this.#isSettled = true
   }
 
-  async #exchangeWithPeer(): Promise<SiteView & { readonly accepted: boolean }> {
-    const { peer, clock } = this.#options
-    const view = await peer.exchange(this.#record)
-    this.#peerView = { ...view, at: clock.monotonic() }
-    return view
-  }
-
-  async #peerAnswers(): Promise<boolean> {
-    return this.#exchangeWithPeer().then(
-      ({ record }) => roleOf(otherSite(this.site), record).consumes,
-      () => false,
-    )
-  }
-
   async #decide(): Promise<void> {
     const { site, settings, clock, health } = this.#options
     if (!settings.automaticSwitch || !this.#isSettled) return
-    const view = this.#peerView
     const wanted = automaticSwitch(site, this.#record, settings, {
       nowMs: clock.now(),
       isHealthy: health.isHealthy,
       goodForMs: health.goodForMs,
       peerHasFailed: this.#watch.hasFailed,
-      peerConsumes: view?.consumes === true && clock.monotonic() - view.at < settings.checkIntervalMs,
+      peerConsumes: this.#contact.hasConsumed(settings.checkIntervalMs),
     })
     if (wanted !== undefined) await this.#switchHere(wanted === 'return')
   }
@@ -346,29 +311,43 @@ export class Site implements SiteControl {
   async #switchHere(oldAlive: boolean): Promise<void> {
     const { automaticWindowMs: windowMs } = this.#options.settings
     const data = { target: this.site, kind: 'automatic' as const, oldAlive, windowMs }
-    await this.#command(
-      { type: 'SwitchRequested', data },
-      { reason: oldAlive ? 'healthy again' : 'the other site failed' },
-    )
+    await this.#request(data, { reason: oldAlive ? 'healthy again' : 'the other site failed' })
+  }
+
+  async #request(data: SwitchRequested['data'], by: By): Promise<SiteAnswer['outcome']> {
+    const { outcome } = await this.#command({ type: 'SwitchRequested', data }, by)
+    this.#work()
+    return outcome
   }
 
   /** Begins, or after a start takes up, the work of a switch to this site. */
   #work(): void {
     const { epoch } = this.#record
-    if (this.#run !== undefined || !this.#isSwitchingTo(this.site) || !this.#isSettled || this.#stop.signal.aborted)
+    if (
+      this.#run !== undefined ||
+      !isSwitchingTo(this.site, this.#record) ||
+      !this.#isSettled ||
+      this.#stop.signal.aborted
+    )
       return
     const { clock, settings, health, processors } = this.#options
+    let release = (): void => undefined
     const run = new SwitchRun({
       clock,
       record: () => this.#record,
       move: (of, move, error, report) => this.#move(of, move, error, report),
       preload: (load) => ({ ...this.#preloadOptions(load), baseStoreName }),
-      beforeLoad: () => this.#base.pause(),
+      beforeLoad: async () => {
+        await this.#drills.end()
+        release()
+        release = await this.#base.hold()
+      },
       mirror: this.#mirror,
       host: this.#host,
       inputs: processors.flatMap(({ inputs }) => inputs.map(({ topic }) => topic)),
-      exchange: () => this.#exchangeWithPeer(),
-      peerHasFailed: () => this.#watch.hasFailed,
+      contact: this.#contact,
+      silenceMs: this.#silenceMs,
+      hasBase: () => this.#base.time > 0,
       isHealthy: () => health.isHealthy,
       preloadTimeoutMs: settings.preloadTimeoutMs,
       onError: (error) => this.#wentWrong(`switch ${epoch}`, error),
@@ -377,7 +356,7 @@ export class Site implements SiteControl {
     void run.done.then(() => {
       this.#run = undefined
       this.#progress = NO_PROGRESS
-      this.#base.resume()
+      release()
     })
   }
 
@@ -424,22 +403,10 @@ export class Site implements SiteControl {
     else this.#options.onError(where, error)
   }
 
-  async #command(
-    event: SiteEvent,
-    by: { readonly actor?: string; readonly reason?: string } = {},
-  ): Promise<SiteAnswer> {
-    const { register, newId } = this.#options
-    const { actor = '', reason = '' } = by
-    const options = {
-      commandId: newId(),
-      timeoutMs: COMMAND_MS,
-      ...(actor !== '' && { actor }),
-      ...(reason !== '' && { reason }),
-    }
-    const result = await register.command<SiteAnswer>(SITE_REGISTER, { key: SITE_KEY }, event, options)
-    if (!result.ok) throw new Error(`the site register: ${result.message}`)
-    this.#learn(result.answer.record)
-    return result.answer
+  async #command(event: SiteEvent, by?: By): Promise<SiteAnswer> {
+    const answer = await this.#register.command(event, by)
+    this.#learn(answer.record)
+    return answer
   }
 
   async #move(epoch: number, move: ReportedMove, error: string, report: string): Promise<boolean> {
@@ -454,32 +421,36 @@ export class Site implements SiteControl {
     this.#options.onRecord(record, before)
     if (record.active !== before.active) this.#watch.reset()
     if (record.epoch !== this.#run?.epoch) void this.#run?.stop()
-    this.#followRole()
+    // Taken for dead by the other, and it was not.
+    const wasActive = this.isConsuming && !this.role.consumes && !record.oldAlive
+    this.#apply()
+      .then(() => (wasActive ? this.#tellOverlap(record) : undefined))
+      .catch((thrown: unknown) => this.#wentWrong('domains', thrown))
+  }
+
+  async #tellOverlap({ switchedAt }: SiteRecord): Promise<void> {
+    this.#overlap = await overlapSince(switchedAt, this.#options)
+    this.#options.onOverlap(this.#overlap)
   }
 
   async #view(): Promise<SiteView> {
     const { health } = this.#options
     const consumes = !this.#host.isStopped
     const ends = consumes ? [] : await journalEnds(this.#options)
-    return { record: this.#record, healthy: health.isHealthy, consumes, ends, progress: this.#progress }
+    const [progress, overlap] = [this.#progress, this.#overlap]
+    return { record: this.#record, healthy: health.isHealthy, consumes, ends, progress, overlap }
   }
 
   async #noteProgress(): Promise<void> {
     const preload = this.#run?.preload
     if (preload === undefined) return
     const { entries, ...progress } = await preload.progress()
-    this.#progress = { ...progress, events: entries }
+    this.#progress = { ...progress, events: entries, knownFrom: preload.knownFrom }
   }
 
   /** Of the load at the target, here or there. */
   #shownProgress(): SiteProgress {
-    return this.#record.target === otherSite(this.site) ? (this.#peerView?.progress ?? NO_PROGRESS) : this.#progress
-  }
-
-  #answer(act: SiteAct, how: 'done' | 'running'): ActResult {
-    const { epoch, phase } = this.#record
-    const status = act === 'abort' ? 'aborted' : how === 'done' ? (`${act}ed` as const) : (`${act}ing` as const)
-    return { ok: true, status, epoch, phase }
+    return this.#record.target === otherSite(this.site) ? (this.#contact.view?.progress ?? NO_PROGRESS) : this.#progress
   }
 
   #preloadOptions(load: string): PreloadOptions {

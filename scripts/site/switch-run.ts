@@ -8,6 +8,7 @@ import type { PeerJournals } from '../../topology/preload/peer-journals.js'
 import { Preload } from '../../topology/preload/preload.js'
 import type { PreloadOptions } from '../../topology/preload/preload.js'
 import type { DomainHost } from './domain-host.js'
+import type { PeerContact } from './peer-contact.js'
 
 export interface SwitchRunOptions {
   readonly clock: Clock
@@ -22,10 +23,11 @@ export interface SwitchRunOptions {
   readonly host: DomainHost
   /** Topics of inputs. */
   readonly inputs: readonly string[]
-  /** Shows the other site the record; rejects when it does not answer. */
-  readonly exchange: () => Promise<SiteView & { readonly accepted: boolean }>
-  /** The other site has failed its checks. */
-  readonly peerHasFailed: () => boolean
+  readonly contact: Pick<PeerContact, 'exchange' | 'isSilent'>
+  /** Whoever was not heard for so long is not waited for. */
+  readonly silenceMs: number
+  /** There is a base to begin with. */
+  readonly hasBase: () => boolean
   /** This site's own components are well. */
   readonly isHealthy: () => boolean
   readonly preloadTimeoutMs: number
@@ -49,6 +51,8 @@ export class SwitchRun {
   #ends: SiteView['ends'] | undefined
   /** ms of the other site's work that may be missing; undefined: it has said where its journals end. */
   #lossWindowMs: number | undefined
+  /** To load all would take too long, and nobody else is there. */
+  #isWindowOnly = false
   readonly done: Promise<void>
 
   constructor(options: SwitchRunOptions) {
@@ -97,11 +101,12 @@ export class SwitchRun {
   }
 
   async #load(record: SiteRecord): Promise<void> {
-    const { clock, onError, preloadTimeoutMs } = this.#options
+    const { clock, onError, preloadTimeoutMs, hasBase } = this.#options
     const limit = new AbortController()
     const leftMs = record.switchedAt + preloadTimeoutMs - clock.now()
-    // With the old site dead nobody else is there: late is better than never.
-    const cancelLimit = record.oldAlive ? clock.setTimer(() => limit.abort(), Math.max(0, leftMs)) : () => undefined
+    // With the old site dead nobody else is there: then the window alone is loaded, and late is better than never.
+    const isLimited = record.oldAlive || (!this.#isWindowOnly && !hasBase())
+    const cancelLimit = isLimited ? clock.setTimer(() => limit.abort(), Math.max(0, leftMs)) : () => undefined
     const signal = AbortSignal.any([this.#stop.signal, limit.signal])
     try {
       const preload = await this.#open(record)
@@ -112,11 +117,14 @@ export class SwitchRun {
     } catch (thrown) {
       if (this.#isStopped()) return
       const isLate = limit.signal.aborted
-      const error = isLate ? new Error(`the pre-load took longer than ${preloadTimeoutMs} ms`) : ensureError(thrown)
+      const { oldAlive } = this.#options.record()
+      const late = `the pre-load took longer than ${preloadTimeoutMs} ms${oldAlive ? '' : ': the window alone is loaded'}`
+      const error = isLate ? new Error(late) : ensureError(thrown)
       onError(error)
       await this.#close()
+      this.#isWindowOnly ||= isLate && !oldAlive
       const delayMs = RETRY_DELAYS_MS[record.attempt - 1]
-      if (isLate || (delayMs === undefined && record.oldAlive)) {
+      if (oldAlive && (isLate || delayMs === undefined)) {
         await this.#move('failed', error.message)
       } else {
         await this.#move('retried', error.message)
@@ -145,14 +153,15 @@ export class SwitchRun {
 
   /** The old site stops, and says where its journals end; or it is gone. */
   async #fence(): Promise<void> {
-    const { clock, exchange, peerHasFailed, mirror, record } = this.#options
+    const { clock, contact, mirror, record } = this.#options
+    const begun = clock.monotonic()
     for (;;) {
-      const view = await exchange().catch(() => undefined)
+      const view = await contact.exchange().catch(() => undefined)
       if (view?.accepted === true && !view.consumes) {
         this.#ends = view.ends
         break
       }
-      if (!record().oldAlive || peerHasFailed()) {
+      if (!record().oldAlive || contact.isSilent(begun)) {
         this.#lossWindowMs = mirror.lagMs ?? 0
         break
       }
@@ -162,32 +171,33 @@ export class SwitchRun {
   }
 
   async #catchUp(record: SiteRecord): Promise<void> {
-    const { clock, exchange, mirror, host, inputs, peerHasFailed } = this.#options
+    const { clock, contact, mirror, host, inputs, silenceMs } = this.#options
     const { signal } = this.#stop
+    const begun = clock.monotonic()
     const preload = await this.#open(record)
-    this.#ends ??= (await exchange().catch(() => undefined))?.ends
+    this.#ends ??= (await contact.exchange().catch(() => undefined))?.ends
     // What a site that was taken for dead takes in behind this is read here as well, and counts once.
     const takenIn = await mirror.takenIn(inputs)
     for (;;) {
       const isComplete = this.#ends === undefined || mirror.reaches(this.#ends)
       await preload.load(signal)
       if (isComplete) break
-      if (peerHasFailed()) {
+      if (clock.monotonic() - Math.max(begun, mirror.pulledAt ?? begun) >= silenceMs) {
         this.#lossWindowMs = mirror.lagMs ?? 0
         break
       }
       await pause(clock, signal)
     }
-    const { entries, isDone } = preload
+    const { entries, isDone, knownFrom } = preload
     await preload.sendLost()
     this.#preload = undefined
     await preload.finish()
     await host.start(isDone ? undefined : takenIn)
     while (!host.isReady) await pause(clock, signal)
-    await this.#move('caughtUp', '', JSON.stringify(this.#report(record, entries)))
+    await this.#move('caughtUp', '', JSON.stringify(this.#report(record, entries, knownFrom)))
   }
 
-  #report(record: SiteRecord, eventsLoaded: number): SwitchReport {
+  #report(record: SiteRecord, eventsLoaded: number, knownFrom: number): SwitchReport {
     const { clock } = this.#options
     const { epoch, kind, target, active, switchedAt, since, oldAlive } = record
     return {
@@ -198,13 +208,15 @@ export class SwitchRun {
       untilSteadyMs: Math.max(0, clock.now() - switchedAt),
       eventsLoaded,
       lossWindowMs: Math.round(this.#lossWindowMs ?? 0),
+      knownFrom: knownFrom === 0 ? null : new Date(knownFrom).toISOString(),
     }
   }
 
-  async #open({ epoch, attempt }: SiteRecord): Promise<Preload> {
+  async #open({ epoch, attempt, windowFrom }: SiteRecord): Promise<Preload> {
     if (this.#preload === undefined) {
       await this.#options.beforeLoad()
-      this.#preload = await Preload.open(this.#options.preload(`${epoch}-${attempt}`))
+      const options = this.#options.preload(`${epoch}-${attempt}`)
+      this.#preload = await Preload.open({ ...options, ...(this.#isWindowOnly && { fromMs: windowFrom }) })
     }
     return this.#preload
   }

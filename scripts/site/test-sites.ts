@@ -240,6 +240,7 @@ export class TestSite {
         ...this.#options.settings,
       },
       onRecord: (record) => this.onRecord?.(record),
+      onOverlap: () => undefined,
       onError: (where, error) => this.#sites.errors.push(`${this.name} ${where}: ${error.message}`),
       onFatal: (error) => this.#sites.errors.push(`${this.name} fatal: ${error.message}`),
     })

@@ -3,8 +3,9 @@ import type { Test } from 'tap'
 import type { Settings } from '../../common/settings.js'
 import { foreignClient } from '../../topology/log/kafka/foreign-client.js'
 import { realBrokers } from '../../topology/log/kafka/real-brokers.js'
-import { heartbeat, onKafka, PLUGIN } from './fixtures.js'
+import { heartbeat, onKafka, PLUGIN, temporaryFolder } from './fixtures.js'
 import type { Level } from './http-client.js'
+import { spawnPulsefold } from './real-process.js'
 import { DEVICES, devices, Reporter, TwoSites } from './two-sites.js'
 import type { SiteName } from './two-sites.js'
 import { until } from './until.js'
@@ -53,6 +54,19 @@ if (brokers.length > 0) {
     await until('all is folded', async () => (await reporter.lost('primary')).length === 0).catch(() => undefined)
     t.same(await reporter.lost('primary'), [])
     t.comment(JSON.stringify((await sites.status('primary')).lastSwitch))
+  })
+
+  t.test('a second instance of a site is refused, and the first goes on', async (t) => {
+    const settings = await settingsOf(t, false)
+    const sites = await TwoSites.start(t, settings)
+    await sites.site('primary').register(PLUGIN, ['dev-1'])
+    const { code, out } = await spawnPulsefold(t, temporaryFolder(t), {
+      values: { ...settings('primary'), siteName: 'primary', sitePeerUrl: sites.ways.secondary.url },
+    }).ended
+    t.equal(code, 69)
+    t.match(out, /another instance of the primary site is running\. A site is one instance: stop one of the two/)
+    t.equal(await sites.health('primary'), 200)
+    t.equal(await sites.site('primary').level('dev-1'), 'COMPLETE')
   })
 
   t.test('two sites on one cluster: what their input topic gets through switches is read on', async (t) => {

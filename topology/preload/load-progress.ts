@@ -14,6 +14,8 @@ export interface LoadProgress {
   /** The own journal is loaded up to here; what comes after is the task's to fold. */
   readonly ownTo: number
   readonly entries: number
+  /** What the journals held before this time was left out, ms since 1970; 0: nothing was. */
+  readonly knownFrom: number
   readonly state: FoldState
 }
 

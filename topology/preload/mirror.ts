@@ -54,6 +54,7 @@ export class Mirror implements PeerJournals {
   readonly #places: Place[] = []
   /** Monotonic time at which all that the other site had was known to be here. */
   #completeAt: number | undefined
+  #pulledAt: number | undefined
 
   constructor(options: MirrorOptions) {
     this.#options = options
@@ -67,6 +68,10 @@ export class Mirror implements PeerJournals {
   /** Monotonic time at which the other site was asked last for what then came whole. */
   get completeAt(): number | undefined {
     return this.#completeAt
+  }
+
+  get pulledAt(): number | undefined {
+    return this.#pulledAt
   }
 
   /** Makes the topics that are missing, and finds out how far they are filled. */
@@ -93,6 +98,7 @@ export class Mirror implements PeerJournals {
     const wanted = this.#places.map(({ topic, partition, offset }) => ({ topic, partition, offset }))
     const parts = await readPeer(wanted, signal)
     for (const part of parts) await this.#take(part)
+    this.#pulledAt = clock.monotonic()
     if (parts.length === wanted.length && this.#places.every(({ offset, end }) => offset >= end))
       this.#completeAt = asked
   }

@@ -33,6 +33,8 @@ export interface PartitionLoadOptions {
   readonly load: string
   /** A store loaded before, as far as it is: the load begins with its rows. */
   readonly baseStoreName?: string
+  /** Without a base what was stamped before is left out. */
+  readonly fromMs?: number
   /** It is never left to a task: all of the own journal belongs to it. */
   readonly isBase?: boolean
   readonly rowCacheBytes: number
@@ -64,6 +66,7 @@ export class PartitionLoad {
   readonly #positions: number[]
   readonly #sends = new PendingSends()
   readonly #ownTo: number
+  readonly #knownFrom: number
   #entries: number
   #journal = ''
   /** What the processor keeps for queries. */
@@ -85,6 +88,7 @@ export class PartitionLoad {
     this.#isDone = digest === undefined
     this.#positions = [...progress.positions]
     this.#ownTo = progress.ownTo
+    this.#knownFrom = progress.knownFrom
     this.#entries = progress.entries
     const codec = blockCodec(processor.events)
     this.#folder = new Folder(this.#folderOptions(codec), { ...progress.state })
@@ -134,6 +138,10 @@ export class PartitionLoad {
   }
   get entries(): number {
     return this.#entries
+  }
+  /** What the journals held before this time was left out; 0: nothing was. */
+  get knownFrom(): number {
+    return this.#knownFrom
   }
   get sends(): PendingSends {
     return this.#sends
@@ -235,6 +243,7 @@ export class PartitionLoad {
       epochs: this.#history.epochs,
       ownTo: this.#ownTo,
       entries: this.#entries,
+      knownFrom: this.#knownFrom,
       state: this.#folder.state,
     }
   }
@@ -308,12 +317,14 @@ type Base = Required<FoundProgress> & { readonly digest: StoreDigest }
 
 /** The rows of the base, without what it says of itself. */
 async function copyBase(options: PartitionLoadOptions, store: KeyValueStore): Promise<Base | undefined> {
-  const { baseStoreName, stores, sources } = options
+  const { baseStoreName, stores, sources, fromMs } = options
   if (baseStoreName === undefined) return undefined
   const base = await stores.open(baseStoreName)
   try {
     const found = await goOn({ load: BASE_LOAD, sources }, base)
     if (found?.digest === undefined) return undefined
+    // An empty one stands for all that the journals hold.
+    if (fromMs !== undefined && found.progress.state.time === 0) return undefined
     for await (const page of base.entries({ gte: FIRST_ROW })) {
       await store.write(page.map(([key, value]) => ({ key, value })))
     }
@@ -323,8 +334,10 @@ async function copyBase(options: PartitionLoadOptions, store: KeyValueStore): Pr
   }
 }
 
-async function fromStart({ processor, sources }: PartitionLoadOptions): Promise<Base> {
-  const starts = await Promise.all(sources.map(async (source) => (await source.offsets()).start))
+async function fromStart({ processor, sources, fromMs }: PartitionLoadOptions): Promise<Base> {
+  const starts = await Promise.all(
+    sources.map(async (source) => (fromMs === undefined ? (await source.offsets()).start : source.positionOf(fromMs))),
+  )
   const settings = JSON.parse(JSON.stringify(processor.settings)) as unknown
   const progress: LoadProgress = {
     load: '',
@@ -332,6 +345,7 @@ async function fromStart({ processor, sources }: PartitionLoadOptions): Promise<
     epochs: starts.map(() => 0),
     ownTo: 0,
     entries: 0,
+    knownFrom: fromMs ?? 0,
     state: { time: 0, epoch: 0, foldVersion: processor.foldVersion, settings },
   }
   return { progress, digest: createStoreDigest() }

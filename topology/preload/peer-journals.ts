@@ -12,6 +12,8 @@ export interface PeerJournals {
   readonly lagMs: number | undefined
   /** Monotonic time of which that is known. */
   readonly completeAt: number | undefined
+  /** Monotonic time at which the other site was read last; undefined: it never was in this life. */
+  readonly pulledAt: number | undefined
   open(): Promise<void>
   /** Brings what the other site has by now; resolves when that is on disk. */
   pull(signal: AbortSignal): Promise<void>
@@ -35,6 +37,9 @@ export function sharedJournals({ log, clock, site, applicationId }: SharedJourna
   return {
     lagMs: 0,
     get completeAt() {
+      return clock.monotonic()
+    },
+    get pulledAt() {
       return clock.monotonic()
     },
     open: () => Promise.resolve(),

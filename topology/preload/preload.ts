@@ -27,6 +27,8 @@ export interface PreloadOptions {
   readonly storeName?: (domain: string, partition: number) => string
   /** Stores of a base to begin with. */
   readonly baseStoreName?: (domain: string, partition: number) => string
+  /** Without a base what was stamped before is left out. */
+  readonly fromMs?: number
   /** It makes a base, for later loads to begin with. */
   readonly isBase?: boolean
   /** Memory for rows, all partitions together. */
@@ -86,6 +88,11 @@ export class Preload {
 
   get loads(): readonly PartitionLoad[] {
     return this.#loads
+  }
+
+  /** What the journals held before this time was left out in some partition, ms since 1970; 0: nothing was. */
+  get knownFrom(): number {
+    return Math.max(0, ...this.#loads.map((load) => load.knownFrom))
   }
 
   /** The least journal time that any partition with records has come to; infinity: none has records. */
@@ -222,6 +229,7 @@ function loadOptions(
     sources: [journalIn(log, journal, names.siteJournal(site, journal.topic)), peerJournal(processor.name, partition)],
     storeName: storeName(processor.name, partition),
     ...(options.baseStoreName && { baseStoreName: options.baseStoreName(processor.name, partition) }),
+    ...(options.fromMs !== undefined && { fromMs: options.fromMs }),
     isBase: options.isBase ?? false,
     load,
     rowCacheBytes: Math.floor(rowCacheBytes / (partitions * processors.length)),
