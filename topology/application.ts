@@ -50,6 +50,7 @@ import { RowCache } from './task/row-cache.js'
 import type { Task } from './task/task.js'
 import { TaskSet } from './task-set.js'
 import { inputTopics, outputTopics, ownTopics } from './topics.js'
+import { Turns } from './turns.js'
 import { topicWriters } from './topic-writers.js'
 import type { TopicWriters } from './topic-writers.js'
 
@@ -79,6 +80,7 @@ export class Application implements Streams, LocalStreams {
   readonly #claims: Claims
   #describe = (): Buffer => Buffer.alloc(0)
   readonly #backlog = new Backlog()
+  readonly #turns: Turns
   readonly #rowCache: RowCache
   #member: GroupMember | undefined
   #hasJoined = false
@@ -105,6 +107,7 @@ export class Application implements Streams, LocalStreams {
       describe: () => this.#describe(),
       partitionsOf: () => this.#partitionsOf(),
     })
+    this.#turns = new Turns(clock)
     this.#commands = pendingCommands(clock)
     this.#sources = new Sources({
       ...{ log, clock, processors, observer },
@@ -269,7 +272,8 @@ export class Application implements Streams, LocalStreams {
     const held = tasks.get(partition) ?? (role === 'standby' ? standbys.get(partition) : undefined)
     const copy = this.#isStopping ? 'stopping' : held
     const isCurrent = (): boolean => this.#member?.isCurrent === true
-    return answerQuery({ log, clock, journalTopic, partition, role, isCurrent }, copy, query, args, demand)
+    const turns = this.#turns
+    return answerQuery({ log, clock, turns, journalTopic, partition, role, isCurrent }, copy, query, args, demand)
   }
 
   async queryAll<Arguments, Result>(
@@ -477,6 +481,7 @@ export class Application implements Streams, LocalStreams {
       journalWriter: (target) => this.#writer(domain, target),
       sendOutput: ({ topic, partition: to }, record) => this.#topicWriters.append(topic, to, record),
       giveWay: (signal) => this.#backlog.giveWay(clock, signal),
+      turns: this.#turns,
       askIntake: (asOf) => domain.intake.ask(partition, asOf),
       sendDeadLetter: (letter, original) => this.#sendDeadLetter(letter, original),
       onAnswer: (answer) => this.#commands.answered(answer),

@@ -8,6 +8,7 @@ import { answerQuery } from './queries.js'
 import type { QueryEnvironment } from './queries.js'
 import { inputRecord, JOURNAL } from './system/counting-run.js'
 import { TopologyTestDriver } from './test-driver.js'
+import { Turns } from './turns.js'
 import type { TestDriverOptions } from './test-driver.js'
 
 const count = countingProcessor.queries[0]!
@@ -21,7 +22,8 @@ async function started(options: Partial<TestDriverOptions> = {}): Promise<Topolo
 
 function environmentOf(driver: TopologyTestDriver): QueryEnvironment {
   const { log, clock } = driver
-  return { log, clock, journalTopic: JOURNAL, partition: 0, role: 'active', isCurrent: () => true }
+  const turns = new Turns(clock)
+  return { log, clock, turns, journalTopic: JOURNAL, partition: 0, role: 'active', isCurrent: () => true }
 }
 
 /** The end of a partition's journal. */

@@ -8,6 +8,7 @@ import type { Query } from './processor.js'
 import type { Demand, Provenance, QueryFailure, QueryResult } from './streams.js'
 import { queryReader } from './task/query-reader.js'
 import type { QuerySource } from './task/query-reader.js'
+import type { Turns } from './turns.js'
 
 /** A copy of a partition's state that can be asked: an owner's task, or a standby. */
 export interface Copy extends QuerySource {
@@ -26,6 +27,8 @@ export interface Copy extends QuerySource {
 export interface QueryEnvironment {
   readonly log: Log
   readonly clock: Clock
+  /** Folds give way to it. */
+  readonly turns: Turns
   readonly journalTopic: string
   readonly partition: number
   /** As what to answer. */
@@ -56,7 +59,7 @@ export async function answerQuery<Arguments, Result>(
   args: Arguments,
   demand: Demand,
 ): Promise<QueryResult<Result>> {
-  const { journalTopic: topic, partition } = environment
+  const { journalTopic: topic, partition, turns } = environment
   if (copy === 'stopping') return failure('stopping', 'the service is stopping')
   if (copy === undefined) return failure('notOwned', `partition ${partition} is not assigned here yet`)
   const unavailable = unavailability(environment, copy)
@@ -76,6 +79,7 @@ export async function answerQuery<Arguments, Result>(
   if (Math.floor(stalenessMs) > maxStalenessMs || (demand.role === 'active' && role === 'standby')) {
     return failure('tooStale', `partition ${partition} is ${Math.round(stalenessMs)} ms behind`)
   }
+  turns.queryBegins()
   try {
     const result = await query.run(queryReader(copy), args)
     // It may have ended while the query waited or ran.
@@ -90,6 +94,8 @@ export async function answerQuery<Arguments, Result>(
       error.code === 'STORE_CLOSED' ? 'stopping' : 'storeFailed',
       `partition ${partition} cannot be read now`,
     )
+  } finally {
+    turns.queryEnds()
   }
 }
 

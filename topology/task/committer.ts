@@ -100,11 +100,13 @@ export class Committer {
     const { environment, signal } = this.#options
     if (this.#cancelTimer !== undefined || signal.aborted || !this.#hasWork()) return
     this.#cancelTimer = environment.clock.setTimer(() => {
-      void environment.giveWay(signal).then(() => {
-        this.#cancelTimer = undefined
-        this.#isDue = true
-        this.atRecordBoundary()
-      })
+      void environment.giveWay(signal).then(() =>
+        environment.turns.run(() => {
+          this.#cancelTimer = undefined
+          this.#isDue = true
+          this.atRecordBoundary()
+        }, true),
+      )
     }, environment.settings.commitIntervalMs)
   }
 

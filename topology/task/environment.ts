@@ -5,6 +5,7 @@ import type { BlockCodec } from '../journal/block-codec.js'
 import type { JournalWriter } from '../journal/journal-writer.js'
 import type { Log, NewRecord, TopicPartition } from '../log/log.js'
 import type { InputRecord, Processor } from '../processor.js'
+import type { Turns } from '../turns.js'
 import type { RestoreProgress } from './restore.js'
 import type { RowCache } from './row-cache.js'
 import type { TaskState } from './task-state.js'
@@ -65,6 +66,8 @@ export interface TaskEnvironment {
   readonly sendOutput: (to: TopicPartition, record: NewRecord) => Promise<unknown>
   /** For what can wait a little: resolves when not too much is waiting to be folded, at the latest in half a second. */
   giveWay(signal: AbortSignal): Promise<void>
+  /** When to do what holds the event loop; shared by all tasks of the instance. */
+  readonly turns: Turns
   /** The fold wants to know when its inputs are taken in as of this journal time. */
   askIntake(asOf: number): void
   sendDeadLetter(letter: DeadLetter, original: InputRecord): Promise<unknown>

@@ -42,6 +42,7 @@ for (const isCommitted of [true, false]) {
       onRetry: () => undefined,
       encode: () => ({ key: null, value: Buffer.from('alarm') }),
       giveWay: () => Promise.resolve(),
+      inTurn: (work) => Promise.resolve(work()),
     })
     const sent = outputs.send({ topic: 'alarms', partition: 0 }, { position: { offset: 4, index: 0 } } as Output)
     outputs.recordsFolded(5)

@@ -29,6 +29,8 @@ export interface OnceOutputsOptions {
   readonly encode: (made: Output) => NewRecord
   /** Resolves when there is time to send. */
   readonly giveWay: () => Promise<void>
+  /** Does a piece of work when its turn has come. */
+  readonly inTurn: <Result>(work: () => Result) => Promise<Result>
 }
 
 interface Waiting extends TopicPartition {
@@ -38,7 +40,7 @@ interface Waiting extends TopicPartition {
 }
 
 /** Records of one transaction, beyond which the next journal record's wait. */
-const MAX_RECORDS = 5000
+const MAX_RECORDS = 1000
 const RETRY_MS = 200
 
 /**
@@ -84,7 +86,7 @@ export class OnceOutputs {
     await this.#options.giveWay()
     for (let portion = this.#take(); portion.length > 0; portion = this.#take()) {
       try {
-        await this.#send(portion)
+        await this.#options.inTurn(() => this.#send(portion))
         for (const sent of portion) sent.resolve()
       } catch (thrown) {
         for (const failed of portion) failed.reject(ensureError(thrown))

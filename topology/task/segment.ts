@@ -57,9 +57,14 @@ export function* segmentsOf(folder: Folder, records: Iterable<FoldableRecord>, s
 
 /**
  * Loads what the entries need, then folds them one after another without giving way. An entry with a scan must be the only
- * one: its scan sees what all before have done.
+ * one: its scan sees what all before have done. `inTurn` says when to fold.
  */
-export async function foldSegment(rows: RowStore, folder: Folder, segment: readonly FoldItem[]): Promise<void> {
+export async function foldSegment(
+  rows: RowStore,
+  folder: Folder,
+  segment: readonly FoldItem[],
+  inTurn: (fold: () => void) => Promise<void> | void = (fold) => fold(),
+): Promise<void> {
   const references: RowReference[] = []
   for (const { reads } of segment) for (const reference of reads.rows) references.push(reference)
   const scan = segment[0]?.reads.scan
@@ -76,9 +81,11 @@ export async function foldSegment(rows: RowStore, folder: Folder, segment: reado
     }
   }
   await rows.load(references)
-  for (const { entry, position, timestamp, reads } of segment) {
-    folder.fold(entry, position, timestamp, scanned, reads.failure ?? scanFailure)
-  }
-  folder.endSegment()
-  rows.endSegment()
+  await inTurn(() => {
+    for (const { entry, position, timestamp, reads } of segment) {
+      folder.fold(entry, position, timestamp, scanned, reads.failure ?? scanFailure)
+    }
+    folder.endSegment()
+    rows.endSegment()
+  })
 }

@@ -329,6 +329,7 @@ export class Task {
       onRetry: (error) => observer.onError(error),
       encode: (made) => sendableOutput(made, `${environment.journalName}/${partition}`),
       giveWay: () => environment.giveWay(this.#giveUp),
+      inTurn: (work) => environment.turns.run(work, true),
     })
     const { end } = await environment.log.offsets({ topic: environment.journalTopic, partition })
     this.#catchUp = { from: offset, to: end }
@@ -378,7 +379,12 @@ export class Task {
     // Failed under way: nothing more is folded, and nothing more sent.
     this.#stop.signal.throwIfAborted()
     const { rows, folder, timers } = this.#open()
-    await foldSegment(rows, folder, segment)
+    await foldSegment(rows, folder, segment, (fold) =>
+      this.#environment.turns.run(() => {
+        this.#stop.signal.throwIfAborted()
+        fold()
+      }, segment[0]?.reads.scan !== undefined),
+    )
     this.#stampSeenAt = this.#environment.clock.monotonic()
     const { observer } = this.#environment
     observer.onFolded(segment.length)

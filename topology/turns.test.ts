@@ -1,0 +1,83 @@
+import t from 'tap'
+import { manualClock } from '../common/manual-clock.js'
+import { Turns } from './turns.js'
+
+const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
+
+/** A clock that work itself moves, and the names of what was done; `|` stands between two turns of the event loop. */
+function watched() {
+  const clock = manualClock()
+  let spentMs = 0
+  const turns = new Turns({ ...clock, monotonic: () => clock.monotonic() + spentMs })
+  const done: string[] = []
+  return {
+    clock,
+    turns,
+    done,
+    work:
+      (name: string, ms = 3) =>
+      () => {
+        spentMs += ms
+        done.push(name)
+      },
+    look: async (times: number): Promise<string> => {
+      for (let turn = 0; turn < times; turn++) {
+        await nextTurn()
+        done.push('|')
+      }
+      return done.join(' ')
+    },
+  }
+}
+
+t.test('a turn of the event loop holds what begins within two milliseconds of it', async (t) => {
+  const { turns, work, look } = watched()
+  const seen = look(3)
+  for (const [name, ms] of Object.entries({ a: 1, b: 1, c: 30, d: 1, e: 1 })) void turns.run(work(name, ms))
+  t.equal(await seen, 'a b | c | d e |')
+})
+
+t.test('what can wait comes behind what cannot, but not for ever', async (t) => {
+  const { turns, work, look } = watched()
+  const seen = look(5)
+  void turns.run(work('first'))
+  void turns.run(work('late'), true)
+  void turns.run(work('second', 60))
+  void turns.run(work('third'))
+  await nextTurn()
+  void turns.run(work('fourth'))
+  t.equal(await seen, 'first | second | third | late | fourth |')
+})
+
+t.test('after a turn with folds the queries under way come first, for five milliseconds', async (t) => {
+  const { clock, turns, done, work, look } = watched()
+  turns.queryBegins()
+  const seen = look(3)
+  void turns.run(work('a'))
+  void turns.run(work('b'))
+  t.equal(await seen, 'a | | |', 'a query does not hold up the first')
+  turns.queryEnds()
+  turns.queryBegins()
+  t.equal(await look(2), 'a | | | | |', 'the next query of the same caller comes first, too')
+  turns.queryEnds()
+  t.equal(await look(2), 'a | | | | | b | |')
+  done.length = 0
+  turns.queryBegins()
+  void turns.run(work('c'))
+  await clock.advance(4)
+  t.equal(await look(2), '| |')
+  await clock.advance(1)
+  t.equal(await look(1), '| | c |', 'a long one does not hold them up for ever')
+  turns.queryEnds()
+})
+
+t.test('what work answers or throws is what its caller gets', async (t) => {
+  const turns = new Turns(manualClock())
+  t.equal(await turns.run(() => 1), 1)
+  await t.rejects(
+    turns.run(() => {
+      throw new Error('no')
+    }),
+    { message: 'no' },
+  )
+})
