@@ -2,7 +2,9 @@ import fc from 'fast-check'
 import t from 'tap'
 import { countingProcessor } from '../counting-processor.js'
 import { EngineError } from '../errors.js'
+import { avroType } from '../../schemas/avro.js'
 import { blockCodec } from './block-codec.js'
+import { blockSchema } from './block-schema.js'
 import type { JournalEntry } from './entry.js'
 
 const codec = blockCodec(countingProcessor.events)
@@ -141,4 +143,30 @@ t.test('an event that does not fit its schema, or of no known type, cannot be wr
   for (const wrong of [entry('Counted', { key: 5, mode: '' }), entry('Counted', {}), entry('Other', {})]) {
     t.throws(() => codec.encode([wrong]))
   }
+})
+
+t.test('behind version and checksum a block is Avro by its schema, and what avsc writes by that is read', async () => {
+  const type = avroType(blockSchema(Object.values(countingProcessor.events)))
+  fc.assert(
+    fc.property(entries, (given) => {
+      const block = codec.encode(given)
+      const written = type.toBuffer(type.fromBuffer(block.subarray(5)))
+      if (!written.equals(block.subarray(5))) throw new Error('avsc writes other bytes')
+    }),
+    { seed: 6, numRuns: 300 },
+  )
+})
+
+t.test('what a builder refuses leaves the block as it was', async (t) => {
+  const entry = (key: unknown): JournalEntry => ({
+    kind: 'event',
+    source: { source: 's', offset: 7, index: 0 },
+    event: { type: 'Counted', data: { key, mode: '' } },
+  })
+  const builder = codec.builder()
+  builder.add(entry('a'))
+  t.throws(() => builder.add(entry(5)))
+  builder.add(entry('b'))
+  t.equal(builder.entries, 2)
+  t.ok(builder.finish().equals(codec.encode([entry('a'), entry('b')])))
 })
