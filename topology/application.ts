@@ -21,7 +21,7 @@ import type { LocalCommandResult } from './cluster/instance-call.js'
 import type { LocalStreams } from './cluster/local-streams.js'
 import type { HeldStore } from './cluster/member-data.js'
 import { LogWrites } from './log-writes.js'
-import type { GroupMember, Log, MemberView, Placement, RecordBatch, TopicPartition, TopicSpec } from './log/log.js'
+import type { GroupMember, Log, MemberView, Placement, RecordBatch, TopicPartition } from './log/log.js'
 import { names } from './names.js'
 import { taskObserver } from './observer.js'
 import { partitionOf } from './partitioner.js'
@@ -46,10 +46,11 @@ import type {
 } from './streams.js'
 import type { TaskEnvironment } from './task/environment.js'
 import type { Standby, StandbyEnvironment } from './task/standby.js'
+import type { HeldJournal } from './task/staleness.js'
 import { RowCache } from './task/row-cache.js'
 import type { Task } from './task/task.js'
 import { TaskSet } from './task-set.js'
-import { inputTopics, outputTopics, ownTopics } from './topics.js'
+import { inputTopics, makeMissing, outputTopics, ownTopics } from './topics.js'
 import { Turns } from './turns.js'
 import { topicWriters } from './topic-writers.js'
 import type { TopicWriters } from './topic-writers.js'
@@ -186,8 +187,8 @@ export class Application implements Streams, LocalStreams {
   async start({ advertisedUrl: url = '', token = '' }: Advertised = {}, takenIn?: TakenIn): Promise<void> {
     const { log, processors, partitions, createInputTopics, applicationId, observer } = this.#options
     await log.createTopics(ownTopics(processors, this.#options))
-    if (createInputTopics) await this.#makeMissing(inputTopics(processors, partitions))
-    for (const [topic, count] of await this.#makeMissing(outputTopics(processors, partitions))) {
+    if (createInputTopics) await makeMissing(log, inputTopics(processors, partitions))
+    for (const [topic, count] of await makeMissing(log, outputTopics(processors, partitions))) {
       this.#outputPartitions.set(topic, count)
     }
     await this.#sources.open(takenIn)
@@ -269,8 +270,9 @@ export class Application implements Streams, LocalStreams {
   ): Promise<QueryResult<Result>> {
     const { log, clock } = this.#options
     const { journalTopic, tasks, standbys } = this.#domain(domain)
-    const held = tasks.get(partition) ?? (role === 'standby' ? standbys.get(partition) : undefined)
-    const copy = this.#isStopping ? 'stopping' : held
+    const task = tasks.get(partition)
+    const standby = role === 'standby' && task?.isRunning !== true ? standbys.get(partition) : undefined
+    const copy = this.#isStopping ? 'stopping' : (standby ?? task)
     const isCurrent = (): boolean => this.#member?.isCurrent === true
     const turns = this.#turns
     return answerQuery({ log, clock, turns, journalTopic, partition, role, isCurrent }, copy, query, args, demand)
@@ -367,7 +369,9 @@ export class Application implements Streams, LocalStreams {
     if (own === undefined || this.#isLeaving) return
     this.#hasJoined = true
     for (const { journalTopic, standbys } of this.#domains.values()) {
-      standbys.assign(own.standby.flatMap(({ topic, partition }) => (topic === journalTopic ? [partition] : [])))
+      const ofDomain = (share: readonly TopicPartition[]): number[] =>
+        share.flatMap(({ topic, partition }) => (topic === journalTopic ? [partition] : []))
+      standbys.assign(ofDomain(own.standby), ofDomain(own.active))
     }
     this.#standbysMoved()
   }
@@ -376,25 +380,13 @@ export class Application implements Streams, LocalStreams {
     if (!this.standbys.some(({ state }) => state === 'RESTORING')) this.#claims.consider()
   }
 
-  /** Topics that may be others' as well: what is there is taken as it is. Answers their partitions. */
-  async #makeMissing(specs: readonly TopicSpec[]): Promise<Map<string, number>> {
-    const { log } = this.#options
-    const partitions = new Map<string, number>()
-    for (const spec of specs) {
-      const found = await log.topic(spec.name)
-      if (found === undefined) await log.createTopics([spec])
-      partitions.set(spec.name, found?.partitions ?? spec.partitions)
-    }
-    return partitions
-  }
-
   async #assigned(assigned: readonly TopicPartition[]): Promise<(TopicPartition & { offset: number })[]> {
     const opened = await Promise.allSettled(
       assigned.map(async (partition) => {
         const domain = this.#journals.get(partition.topic)
         if (domain !== undefined) {
-          const held = await domain.standbys.release(partition.partition)
-          return { ...partition, offset: await domain.tasks.open(partition.partition, held) }
+          const release = (): Promise<HeldJournal | undefined> => domain.standbys.release(partition.partition)
+          return { ...partition, offset: await domain.tasks.open(partition.partition, release) }
         }
         return { ...partition, offset: await this.#sources.assigned(partition) }
       }),

@@ -48,17 +48,17 @@ export class TaskSet {
   }
 
   /**
-   * Opens the partition's task, unless that was done before, on what is known of its store; answers the journal offset to go on from. Rejects only with what
-   * is worth another try. A task that fails for good stays, says why, and is given nothing to fold.
+   * Opens the partition's task, unless that was done before; answers the journal offset to go on from. `release` is as a task's. Rejects
+   * only with what is worth another try. A task that fails for good stays, says why, and is given nothing to fold.
    */
-  async open(partition: number, held?: HeldJournal): Promise<number> {
+  async open(partition: number, release?: () => Promise<HeldJournal | undefined>): Promise<number> {
     for (let openings = 1; ; openings++) {
       const known = this.#tasks.get(partition)
       if (known?.isRunning === true) return known.offset
       await known?.close()
       const task = new Task(
         this.#options.environment(partition, (error) => this.#failed(partition, error)),
-        held,
+        release,
       )
       this.#tasks.set(partition, task)
       try {

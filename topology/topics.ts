@@ -1,4 +1,4 @@
-import type { TopicSpec } from './log/log.js'
+import type { Log, TopicSpec } from './log/log.js'
 import { names } from './names.js'
 import type { Processor } from './processor.js'
 
@@ -57,4 +57,15 @@ export function inputTopics(processors: readonly Processor[], partitions: number
     retentionBytes: -1,
     timestampType: 'CreateTime',
   }))
+}
+
+/** Topics that may be others' as well: what is there is taken as it is. Answers their partitions. */
+export async function makeMissing(log: Log, specs: readonly TopicSpec[]): Promise<Map<string, number>> {
+  const partitions = new Map<string, number>()
+  for (const spec of specs) {
+    const found = await log.topic(spec.name)
+    if (found === undefined) await log.createTopics([spec])
+    partitions.set(spec.name, found?.partitions ?? spec.partitions)
+  }
+  return partitions
 }

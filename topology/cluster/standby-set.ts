@@ -24,9 +24,14 @@ export class StandbySet {
     return this.#standbys.get(partition)
   }
 
-  /** From now on exactly these are stood by for; opening and closing go on in the background. */
-  assign(partitions: readonly number[]): void {
-    for (const partition of this.#standbys.keys()) if (!partitions.includes(partition)) void this.release(partition)
+  /**
+   * From now on exactly these are stood by for, and for those promoted until their tasks release them; opening and closing go on
+   * in the background.
+   */
+  assign(partitions: readonly number[], promoted: readonly number[] = []): void {
+    for (const partition of this.#standbys.keys()) {
+      if (!partitions.includes(partition) && !promoted.includes(partition)) void this.release(partition)
+    }
     for (const partition of partitions) {
       if (this.#standbys.has(partition)) continue
       const standby = new Standby(this.#environment(partition))

@@ -161,6 +161,30 @@ t.test('the task that takes a standby over answers as one at once, as old as tha
   await check(t, cluster, [b])
 })
 
+t.test(
+  'a standby that is promoted answers until its task opens the store, however long the fencing takes',
+  async (t) => {
+    const cluster = await opened(t, { partitions: 1 })
+    let fence = (): void => undefined
+    const fenced = new Promise<void>((resolve) => (fence = resolve))
+    cluster.wrapLog = (instance, log) =>
+      instance === 'a' ? log : { ...logOf(log), writer: (id) => fenced.then(() => log.writer(id)) }
+    const [a, b] = [await cluster.start('a'), await cluster.start('b')]
+    await pipeAll(cluster)
+    await cluster.advance(2000)
+    await a.kill()
+    t.match([b.application.tasks[0]?.state, b.application.standbys[0]?.state], ['RESTORING', 'RUNNING'])
+    const ask = (role: 'active' | 'standby') => b.application.queryLocal('counting', count, 0, 'key-0', {}, role)
+    t.match(await ask('standby'), { ok: true, role: 'standby' })
+    t.match(await ask('active'), { ok: false, reason: 'restoring' })
+    fence()
+    await cluster.settle()
+    t.match(await ask('active'), { ok: true, role: 'active' })
+    t.same(b.application.standbys, [])
+    await check(t, cluster, [b])
+  },
+)
+
 t.test('rows that a killed owner alone had written, and the next one never: its store is rebuilt', async (t) => {
   const cluster = await opened(t, { partitions: 1 })
   const a = await cluster.start('a')

@@ -21,6 +21,7 @@ import { Ownership } from './ownership.js'
 import { PositionWaiters } from './position-waiters.js'
 import { RestoreMeter } from './restore-meter.js'
 import type { RestoreStatus } from './restore-meter.js'
+import { throwIfStopped } from './restore.js'
 import { openTaskStore } from './open-store.js'
 import type { OpenedStore } from './open-store.js'
 import { RowStore } from './row-store.js'
@@ -73,15 +74,21 @@ export class Task {
   /** Monotonic time at which the last stamp was folded. */
   #stampSeenAt = 0
   readonly #memory: unknown
-  readonly #held: HeldJournal | undefined
+  readonly #release: () => Promise<HeldJournal | undefined>
+  #held: HeldJournal | undefined
   readonly #meter: RestoreMeter
   /** Journal offsets from where to where it is to be folded before the task announces itself. */
   #catchUp = { from: 0, to: 0 }
 
-  /** `held` is known of the store that it finds, from a standby. */
-  constructor(environment: TaskEnvironment, held?: HeldJournal) {
+  /**
+   * `release` closes the standby that has the store so far, when the task is about to open it; it answers what is known of the store.
+   */
+  constructor(
+    environment: TaskEnvironment,
+    release: () => Promise<HeldJournal | undefined> = () => Promise.resolve(undefined),
+  ) {
     this.#environment = environment
-    this.#held = held
+    this.#release = release
     this.#memory = environment.processor.memory?.()
     this.#meter = new RestoreMeter(environment.clock)
   }
@@ -167,6 +174,9 @@ export class Task {
     let writer: TransactionalWriter | undefined
     try {
       writer = await log.writer(`${journalTopic}-${partition}`)
+      throwIfStopped(this.#drain.signal)
+      // Until now the standby could answer.
+      this.#held = await this.#release()
       this.#parts = await this.#build(writer)
       this.#transition('RUNNING', `store at offset ${this.#offset}`)
       // The first record of a journal is its first owner's: folds read their settings from it.
