@@ -304,4 +304,6 @@ export interface Processor<Event extends JournalEvent = JournalEvent, Settings =
   eventTime?(event: Event, arrival: { readonly time: number; readonly settings: Settings }): number | undefined
   /** Absent: audits show bare rows. */
   readonly subjects?: Subjects
+  /** Members of events by which operators set how folds judge (a platform's threshold): audits try other values in their place. */
+  readonly parameters?: readonly string[]
 }

@@ -1,7 +1,7 @@
 import { decodeCallOutcome } from '../../schemas/address-health/call-outcome.js'
 import { callOutcomeAvro, CALL_OUTCOME_TYPE } from '../../schemas/address-health/call-outcome-schema.js'
 import type { AddressHealthEvent } from '../../schemas/address-health/journal-events.js'
-import { addressHealthEventSchemas } from '../../schemas/address-health/journal-schemas.js'
+import { addressHealthEventSchemas, parameterFields } from '../../schemas/address-health/journal-schemas.js'
 import type { SchemaRegistry } from '../../schemas/registry/schema-registry.js'
 import type { Deadline, Effector, Processor, Reads } from '../../topology/processor.js'
 import { alarmsTo, termBegun } from './alarms.js'
@@ -62,6 +62,7 @@ export function addressHealth(options: AddressHealthOptions): Processor<AddressH
     onDeadline,
     onTerm: termBegun,
     subjects,
+    parameters: parameterFields('').map(({ name }) => name),
   }
 }
 

@@ -1,6 +1,7 @@
 import { InvalidArgumentError } from 'commander'
 import type { Command } from 'commander'
 import { parseTime } from '../../topology/audit/moment-text.js'
+import type { Send } from '../../topology/audit/send-differences.js'
 import type { TransitionDifference, TransitionTotals } from '../../topology/audit/transitions.js'
 import { whatIf } from '../../topology/audit/what-if.js'
 import type { WhatIf } from '../../topology/audit/what-if.js'
@@ -60,7 +61,7 @@ function jsonOrText(text: string): unknown {
 }
 
 function lines({ settings, totals, differences, limits, gaps }: WhatIf): readonly string[] {
-  const { timersAdded, requestsUnanswered, sentBefore, sentAfter } = limits
+  const { requestsUnanswered, sendsFoldedThough, sendsNotFolded, ...own } = limits
   return [
     ...Object.entries(settings).map(
       ([name, { before, after }]) => `${name}: ${JSON.stringify(before)} → ${JSON.stringify(after)}`,
@@ -71,12 +72,27 @@ function lines({ settings, totals, differences, limits, gaps }: WhatIf): readonl
     ...differences.slice(0, MAX_LINES).map(differenceLine),
     ...(differences.length > MAX_LINES ? [`and ${differences.length - MAX_LINES} more: --json`] : []),
     '',
-    `${timersAdded} timers fired that are not in the journals.`,
-    ...(requestsUnanswered === 0 ? [] : [`${requestsUnanswered} effects got no result: the journals have none.`]),
-    ...(sentBefore === sentAfter
+    ...own.snapshots.map(({ domain, partition, offset }) => {
+      return `${domain}/${partition} is folded from the snapshot at ${offset} on: what was set before is as recorded.`
+    }),
+    `Not in the journals: ${own.timersAdded} timers that fired, ${own.acknowledgementsAdded} outputs that the log took, ${own.intakesAdded} times that inputs were taken in (as late as recorded before).`,
+    ...(own.acknowledgementsDropped === 0
       ? []
-      : [`Folds would have sent ${sentAfter} events to journals, not ${sentBefore}: those recorded were folded.`]),
+      : [`Left out: ${own.acknowledgementsDropped} acknowledgements of outputs that were not made.`]),
+    ...(requestsUnanswered === 0 ? [] : [`${requestsUnanswered} effects got no result: the journals have none.`]),
+    ...sendLines('would not have been sent, and was folded where it was sent to', sendsFoldedThough),
+    ...sendLines('would have been sent, and was not folded where it would have been sent to', sendsNotFolded),
     ...gapLines(gaps),
+  ]
+}
+
+function sendLines(what: string, sends: readonly Send[]): readonly string[] {
+  return [
+    ...sends.slice(0, MAX_LINES).map(({ domain, partition, offset, index, time, key, type }) => {
+      const to = key === null ? 'every partition' : `the partition of ${key}`
+      return `NOT REPLAYED ${domain}/${partition}/${offset}:${index} ${timeText(time)} ${type} to ${to} ${what}`
+    }),
+    ...(sends.length > MAX_LINES ? [`and ${sends.length - MAX_LINES} more: --json`] : []),
   ]
 }
 

@@ -11,6 +11,7 @@ export const auditErrors = {
   AUDIT_NOTHING_TO_READ: { action: 'Check applicationId and the source: there is no journal of this domain in it.' },
   AUDIT_QUERY_UNKNOWN: { action: 'Ask for a query that the domain has; the message names them.' },
   AUDIT_SETTING_UNKNOWN: { action: 'Set what a fold reads; the message names it.' },
+  AUDIT_SETTING_INVALID: { action: 'Give a value of the kind that is in force; the message names it.' },
 } as const satisfies ErrorTable
 
 /** What an audit cannot do. */

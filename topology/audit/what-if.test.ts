@@ -69,4 +69,79 @@ t.test('a shorter silence: more alarms, and the others earlier', async (t) => {
 t.test('a setting that no fold reads is refused', async (t) => {
   const { ask } = await silences(t)
   await t.rejects(ask({ unknown: 1 }), { code: 'AUDIT_SETTING_UNKNOWN', message: /silentMs/ })
+  await t.rejects(ask({ silentMs: 'long' }), {
+    code: 'AUDIT_SETTING_INVALID',
+    message: /silentMs: .long. is no value as 1000/,
+  })
 })
+
+/** Sends to another key's partition what the settings say; nothing where they say nothing. */
+const sending: Processor<Counted, { readonly to: string }> = {
+  ...countingProcessor,
+  settings: { to: 'x' },
+  evolve({ data: { key, mode } }, context) {
+    context.put(counts, key, { count: 0, woken: 0, lastOffset: 0, due: 0 })
+    const { to } = context.settings
+    if (mode !== 'sent' && to !== '') context.send(to, { type: 'Counted', data: { key: to, mode: 'sent' } })
+  },
+}
+
+t.test(
+  'what would be sent to other partitions otherwise is told, one by one, since it is not replayed there',
+  async (t) => {
+    const { audit, send } = await auditedDriver(t, { processors: [sending], partitions: 3 })
+    await send('a', 'b')
+    const limits = async (to: string): Promise<WhatIf['limits']> =>
+      (await whatIf(audit, { set: { to }, until: { kind: 'end' } })).limits
+    t.match(await limits('x'), { sendsFoldedThough: [], sendsNotFolded: [] })
+    const recorded = [
+      { domain: 'counting', key: 'x', type: 'Counted' },
+      { domain: 'counting', key: 'x', type: 'Counted' },
+    ]
+    const none = await limits('')
+    t.match(none, { sendsFoldedThough: recorded, sendsNotFolded: [] })
+    t.equal(none.sendsFoldedThough.length, 2)
+    const other = await limits('y')
+    t.match(other, { sendsFoldedThough: recorded, sendsNotFolded: [{ key: 'y' }, { key: 'y' }] }, 'as many, but others')
+    for (const { time, offset, partition } of other.sendsNotFolded) t.ok(time > 0 && offset > 0 && partition < 3)
+  },
+)
+
+/** Asks a key every `everyMs`; a request counts once the log has taken it, the third unheard of raises an alarm. */
+const asking: Processor<Counted, { readonly everyMs: number }> = {
+  ...countingProcessor,
+  settings: { everyMs: 1000 },
+  evolve({ data: { key, mode } }, context) {
+    const row = context.get(counts, key)
+    const count = mode.startsWith('taken') ? (row?.count ?? 0) + 1 : 0
+    context.put(counts, key, { count, woken: 0, lastOffset: 0, due: 0 })
+    if (count === 3) context.emit(countOutput, { key, value: 'silent', headers: [] })
+    if (row === undefined) context.arm(context.time + context.settings.everyMs, `wake/${key}`)
+  },
+  onDeadline({ id, due }, context) {
+    const key = id.slice(5)
+    const taken: Counted = { type: 'Counted', data: { key, mode: `taken${context.time}` } }
+    context.emit(countOutput, { key, value: 'are you there', headers: [] }, taken)
+    context.arm(due + context.settings.everyMs, id)
+  },
+}
+
+t.test(
+  'outputs that only the other settings make are taken by the log, those that they do not make are not',
+  async (t) => {
+    const { driver, audit, send } = await auditedDriver(t, { processors: [asking] })
+    await send('a')
+    await driver.advance(10_000, 100)
+    const ask = (everyMs: number): Promise<WhatIf> => whatIf(audit, { set: { everyMs }, until: { kind: 'end' } })
+    const silentAt = ({ differences }: WhatIf): number | null | undefined =>
+      differences.find(({ value }) => value === 'silent')?.after
+    t.match(await ask(1000), { differences: [], limits: { acknowledgementsAdded: 0, acknowledgementsDropped: 0 } })
+    const slower = await ask(2500)
+    const recordedAt = slower.differences.find(({ value }) => value === 'silent')?.before ?? 0
+    t.ok((silentAt(slower) ?? 0) - recordedAt >= 3 * 1500, 'three requests take longer')
+    t.ok(slower.limits.acknowledgementsDropped > 0)
+    const faster = await ask(500)
+    t.ok(recordedAt - (silentAt(faster) ?? 0) >= 3 * 400)
+    t.ok(faster.limits.acknowledgementsAdded > 0)
+  },
+)
