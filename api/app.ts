@@ -91,6 +91,8 @@ export async function createApp(
   const app = Fastify({
     loggerInstance: logger,
     logController: new LogController({ disableRequestLogging: true }),
+    // Lines about a request name it themselves: a child logger for each costs more than the few lines.
+    childLoggerFactory: (parent) => parent,
     genReqId: api.newId,
     bodyLimit: MAX_BODY_BYTES,
     connectionTimeout: IDLE_TIMEOUT_MS,

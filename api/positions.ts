@@ -18,10 +18,14 @@ export function positionText(position: Position): string {
 export function demandOf({ streams }: Pick<Api, 'streams'>, request: FastifyRequest, reply: FastifyReply): Asked {
   const minPositions = header(request, 'x-pulsefold-min-position')
   const maxStaleness = header(request, 'x-pulsefold-max-staleness-ms')
+  let signal: AbortSignal | undefined
   return {
-    signal: clientGone(reply),
     ...(minPositions !== undefined && { minPositions: parsePositions(minPositions, streams) }),
     ...(maxStaleness !== undefined && { maxStalenessMs: parseStaleness(maxStaleness) }),
+    // Made when it is asked for: most answers are out before.
+    get signal() {
+      return (signal ??= clientGone(reply))
+    },
   }
 }
 
@@ -46,6 +50,10 @@ export function tellProvenance(reply: FastifyReply, provenances: readonly Proven
 
 /** The highest position of each partition, by comma. */
 export function tellPositions(reply: FastifyReply, positions: readonly Position[]): void {
+  if (positions.length === 1 && positions[0] !== undefined) {
+    void reply.header('x-pulsefold-position', positionText(positions[0]))
+    return
+  }
   const byTopic = new Map<string, Map<number, Position>>()
   for (const position of positions) {
     const highest = byTopic.get(position.topic) ?? new Map<number, Position>()

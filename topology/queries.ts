@@ -64,9 +64,8 @@ export async function answerQuery<Arguments, Result>(
   if (copy === undefined) return failure('notOwned', `partition ${partition} is not assigned here yet`)
   const unavailable = unavailability(environment, copy)
   if (unavailable !== undefined) return unavailable
-  const wanted = demand.minPositions?.filter((position) => position.topic === topic && position.partition === partition)
-  const minOffset = Math.max(-1, ...(wanted ?? []).map((position) => position.offset))
-  if (!(await reaches(environment, copy, minOffset))) {
+  const minOffset = minOffsetOf(environment, demand)
+  if (copy.offset <= minOffset && !(await reaches(environment, copy, minOffset))) {
     const message = `partition ${partition} stands at offset ${copy.offset - 1}, not yet at ${minOffset}`
     return failure('notUpToPosition', message)
   }
@@ -99,6 +98,15 @@ export async function answerQuery<Arguments, Result>(
   }
 }
 
+/** The highest offset demanded of the partition; -1: none. */
+function minOffsetOf({ journalTopic, partition }: QueryEnvironment, { minPositions = [] }: Demand): number {
+  let offset = -1
+  for (const position of minPositions) {
+    if (position.topic === journalTopic && position.partition === partition) offset = Math.max(offset, position.offset)
+  }
+  return offset
+}
+
 /** Why a copy cannot answer; undefined: it can. */
 function unavailability({ role, isCurrent }: QueryEnvironment, copy: Copy): QueryResult<never> | undefined {
   const { state, partition } = copy
@@ -111,7 +119,6 @@ function unavailability({ role, isCurrent }: QueryEnvironment, copy: Copy): Quer
 
 /** Waits until the record at `offset` is folded; false when it takes too long. */
 async function reaches({ clock }: QueryEnvironment, copy: Copy, offset: number): Promise<boolean> {
-  if (copy.offset > offset) return true
   const waiting = new AbortController()
   await Promise.race([copy.whenFolded(offset, waiting.signal), sleep(clock, POSITION_WAIT_MS, waiting.signal)])
   waiting.abort()
@@ -124,9 +131,13 @@ const measuring = new WeakMap<Copy, Promise<void>>()
 async function measured(environment: QueryEnvironment, copy: Copy): Promise<void> {
   const known = measuring.get(copy) ?? measure(environment, copy).finally(() => measuring.delete(copy))
   measuring.set(copy, known)
-  const waiting = new AbortController()
-  await Promise.race([known, sleep(environment.clock, MEASURE_WAIT_MS, waiting.signal)])
-  waiting.abort()
+  await new Promise<void>((resolve) => {
+    const cancel = environment.clock.setTimer(resolve, MEASURE_WAIT_MS)
+    void known.finally(() => {
+      cancel()
+      resolve()
+    })
+  })
 }
 
 /** Notes that the copy stands at the journal's end. A log that cannot say so leaves the answer as stale as it was. */

@@ -62,11 +62,15 @@ function inOrder(
     return [...candidates.slice(first, first + 1), ...others.slice(Math.floor(random() * others.length))]
   }
   if (selectionMode === 'ACTIVE_STANDBY') return candidates
-  const after = candidates.findIndex(({ position }) => position > memory.last)
-  const from = Math.max(0, after)
-  const round = [...candidates.slice(from), ...candidates.slice(0, from)]
-  memory.last = round[0]?.position ?? memory.last
-  return round
+  const from = Math.max(
+    0,
+    candidates.findIndex(({ position }) => position > memory.last),
+  )
+  const first = candidates[from]
+  if (first === undefined) return []
+  memory.last = first.position
+  const second = candidates[(from + 1) % candidates.length]
+  return second === undefined || second === first ? [first] : [first, second]
 }
 
 function offerRetry(
@@ -74,7 +78,9 @@ function offerRetry(
   now: number,
   { offers }: PlatformMemory,
 ): (AddressPlace & { readonly addressId: number }) | null {
-  for (const [position, address] of row.addresses.entries()) {
+  let position = -1
+  for (const address of row.addresses) {
+    position++
     const dueAt = nextRetryAt(row, address)
     if (dueAt === null) {
       offers.delete(address.id)
@@ -89,9 +95,11 @@ function offerRetry(
 }
 
 function placesOf(row: PlatformRow, state: AddressRow['state']): AddressPlace[] {
-  return row.addresses.flatMap((address, position) =>
-    address.state === state ? [{ address: address.address, position }] : [],
-  )
+  const places: AddressPlace[] = []
+  row.addresses.forEach((address, position) => {
+    if (address.state === state) places.push({ address: address.address, position })
+  })
+  return places
 }
 
 function memoryOf(name: string, { platforms }: SelectionMemory): PlatformMemory {
@@ -103,6 +111,7 @@ function memoryOf(name: string, { platforms }: SelectionMemory): PlatformMemory 
 }
 
 function nextRetryMs(row: PlatformRow, now: number): number | null {
-  const times = row.addresses.flatMap((address) => nextRetryAt(row, address) ?? [])
-  return times.length === 0 ? null : Math.max(0, Math.min(...times) - now)
+  let first = Infinity
+  for (const address of row.addresses) first = Math.min(first, nextRetryAt(row, address) ?? Infinity)
+  return first === Infinity ? null : Math.max(0, first - now)
 }

@@ -1,5 +1,5 @@
 import type { Clock } from '../../common/clock.js'
-import type { QueryResult } from '../streams.js'
+import type { Demand, QueryResult } from '../streams.js'
 import { askHere } from './ask-here.js'
 import type { PartitionQuestion } from './ask-here.js'
 import type { Directory, Instance } from './directory.js'
@@ -29,12 +29,28 @@ const RETRY_AFTER_MS = 1000
  * each. So it takes `QUESTION_MS` at most, whatever becomes of the others. Rejects with the reason of the demand's signal.
  */
 export async function askPartition(instances: Instances, question: PartitionQuestion): Promise<QueryResult<unknown>> {
+  const { local, clock } = instances
+  const { domain, query, partition, args } = question
+  const { minPositions, maxStalenessMs } = question.demand
+  const demand: Demand = {
+    role: 'active',
+    ...(minPositions && { minPositions }),
+    ...(maxStalenessMs !== undefined && { maxStalenessMs }),
+  }
+  const until = clock.monotonic() + QUESTION_MS
+  const here = await local.queryLocal(domain, query, partition, args, demand, 'active')
+  return here.ok ? here : askHolders(instances, question, until, here)
+}
+
+async function askHolders(
+  instances: Instances,
+  question: PartitionQuestion,
+  until: number,
+  here: Failure,
+): Promise<QueryResult<unknown>> {
   const { local, peers, clock } = instances
   const { demand } = question
-  const until = clock.monotonic() + QUESTION_MS
-  const here = await askHere(local, { ...question, demand: { ...demand, role: 'active' } })
-  if (here.ok) return here
-  let failure: Failure = here
+  let failure = here
   for (const asked = new Set<string>(); failure.reason !== 'notUpToPosition';) {
     demand.signal?.throwIfAborted()
     const next = nextHolder(instances, question, asked)

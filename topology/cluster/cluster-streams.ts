@@ -50,15 +50,15 @@ export class ClusterStreams implements Streams {
     return this.queryPartition(domain, query, partitionOf(key, partitions), args, demand)
   }
 
-  async queryPartition<Arguments, Result>(
+  queryPartition<Arguments, Result>(
     domain: string,
     query: Query<Arguments, Result>,
     partition: number,
     args: Arguments,
     demand: Demand = {},
   ): Promise<QueryResult<Result>> {
-    const answer = await askPartition(this.#instances, { domain, query, partition, args, demand })
-    return answer as QueryResult<Result>
+    const answer = askPartition(this.#instances, { domain, query, partition, args, demand })
+    return answer as Promise<QueryResult<Result>>
   }
 
   queryAll<Arguments, Result>(
