@@ -399,7 +399,8 @@ export class Application implements Streams, LocalStreams {
   async #revoked(revoked: readonly TopicPartition[]): Promise<void> {
     await Promise.all(
       revoked.map(async ({ topic, partition }) => {
-        await this.#journals.get(topic)?.tasks.close(partition)
+        const domain = this.#journals.get(topic)
+        domain?.standbys.inherit(partition, await domain.tasks.close(partition))
         this.#commands.moved(`${topic}/${partition}`)
         this.#sources.revoked({ topic, partition })
       }),

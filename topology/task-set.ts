@@ -84,13 +84,16 @@ export class TaskSet {
     if (task?.state === 'RESTORING') task.drain()
   }
 
-  async close(partition: number): Promise<void> {
+  /** Resolves when the store is closed, with what is known of it. */
+  async close(partition: number): Promise<HeldJournal | undefined> {
     const replacement = this.#replacements.get(partition)
     replacement?.stop.abort()
     if (replacement !== undefined) this.#tasks.get(partition)?.drain()
     await replacement?.done
-    await this.#tasks.get(partition)?.close()
+    const task = this.#tasks.get(partition)
+    await task?.close()
     this.#tasks.delete(partition)
+    return task?.held
   }
 
   /** From now on nothing is waited for that may never come: no write is tried again, no restore goes on. */

@@ -130,6 +130,13 @@ for (const fault of ['unreachable', 'brokenOff', 'refuses'] as const) {
   })
 }
 
+t.test('the copy that is here answers when the directory knows nobody, unless the owner is demanded', async (t) => {
+  const cluster = fakeCluster(fakeInstance(standby), {})
+  cluster.holders = holders(undefined)
+  t.match(await ask(cluster), { ok: true, role: 'standby', stalenessMs: 700 })
+  t.match(await ask(cluster, { role: 'active' }), { ok: false, reason: 'notOwned' })
+})
+
 t.test('an owner that hangs costs a bounded time, and then none', async (t) => {
   const { a, b, cluster } = ownerAndStandby()
   a.fault = 'hangs'

@@ -69,7 +69,9 @@ async function askHolders(
     // Who has the partition knows better why there is no answer than who has it not.
     if (answer.reason !== 'notOwned') failure = answer
   }
-  return failure
+  // Where the group has forgotten this instance, the directory knows nobody; a copy that is here is as good as before.
+  if (failure.reason !== 'notOwned' || demand.role === 'active') return failure
+  return askHere(local, question)
 }
 
 /** Whom to ask next: the owner before the standbys, those that gave no answer a moment ago last. */

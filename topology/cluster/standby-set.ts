@@ -9,7 +9,7 @@ export class StandbySet {
   /** Those that are being closed: their stores are still open. */
   readonly #closing = new Map<number, Promise<void>>()
 
-  /** What was known of the stores when they were let go. */
+  /** What was known of the stores when a standby, or a task, let them go. */
   readonly #held = new Map<number, HeldJournal>()
 
   constructor(environment: (partition: number) => StandbyEnvironment) {
@@ -34,12 +34,17 @@ export class StandbySet {
     }
     for (const partition of partitions) {
       if (this.#standbys.has(partition)) continue
-      const standby = new Standby(this.#environment(partition))
+      const standby = new Standby(this.#environment(partition), this.#held.get(partition))
       this.#standbys.set(partition, standby)
       const former = this.#closing.get(partition)
       if (former === undefined) standby.start()
       else void former.then(() => standby.start())
     }
+  }
+
+  /** The task of the partition has closed its store; a standby of it would go on from there. */
+  inherit(partition: number, held: HeldJournal | undefined): void {
+    if (held !== undefined) this.#held.set(partition, held)
   }
 
   /** Resolves when the store of the partition is closed, so that its task can open it, with what is known of it. */

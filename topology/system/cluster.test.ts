@@ -4,6 +4,7 @@ import { countingProcessor } from '../counting-processor.js'
 import { sleep } from '../../common/clock.js'
 import { StoreError } from '../../state-stores/errors.js'
 import type { Log } from '../log/log.js'
+import { partitionOf } from '../partitioner.js'
 import type { Demand, QueryResult } from '../streams.js'
 import { parseMarker } from '../task/changelog.js'
 import { CHANGELOG_MARKER } from '../task/table-runtime.js'
@@ -184,6 +185,28 @@ t.test(
     await check(t, cluster, [b])
   },
 )
+
+t.test('a task that becomes a standby goes on answering, though the next owner never comes', async (t) => {
+  const cluster = await opened(t, { partitions: 2 })
+  let fence = (): void => undefined
+  const fenced = new Promise<void>((resolve) => (fence = resolve))
+  cluster.wrapLog = (instance, log) =>
+    instance === 'a' ? log : { ...logOf(log), writer: (id) => fenced.then(() => log.writer(id)) }
+  const a = await cluster.start('a')
+  await pipeAll(cluster)
+  await cluster.advance(2000)
+  const b = await cluster.start('b')
+  await cluster.advance(1000)
+  t.same(cluster.holdings(), ['a: 0; 1', 'b: ; 0,1'])
+  await pipeAll(cluster)
+  await cluster.advance(1000)
+  const of1 = keys.find((key) => partitionOf(key, 2) === 1) ?? ''
+  const answer = await a.application.queryLocal('counting', count, 1, of1, {}, 'standby')
+  t.match(answer, { ok: true, role: 'standby' }, 'it knows how old it is, though it holds less than the journal by now')
+  fence()
+  await cluster.settle()
+  await check(t, cluster, [a, b])
+})
 
 t.test('rows that a killed owner alone had written, and the next one never: its store is rebuilt', async (t) => {
   const cluster = await opened(t, { partitions: 1 })

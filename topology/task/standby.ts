@@ -59,9 +59,11 @@ export class Standby {
   #appliedAt = 0
   #running: Promise<void> | undefined
 
-  constructor(environment: StandbyEnvironment) {
+  /** `held` is known of the store that it finds, from a task. */
+  constructor(environment: StandbyEnvironment, held?: HeldJournal) {
     this.#environment = environment
     this.#staleness = new Staleness(environment.clock)
+    if (held !== undefined) this.#staleness.ended(held.offset, held.at)
     this.#memory = environment.processor.memory?.()
     this.#meter = new RestoreMeter(environment.clock)
   }

@@ -162,6 +162,11 @@ export class Task {
     return this.#atEndSince === undefined ? Number.MAX_SAFE_INTEGER : clock.monotonic() - this.#atEndSince
   }
 
+  /** For the standby that takes the store over: since when it holds all up to an offset; undefined: not known. */
+  get held(): HeldJournal | undefined {
+    return this.#atEndSince === undefined ? undefined : { offset: this.#offset, at: this.#atEndSince }
+  }
+
   /** Fences the former owner, opens or rebuilds the store; answers the journal offset to go on from. */
   open(): Promise<number> {
     this.#opening ??= this.#openStore()
