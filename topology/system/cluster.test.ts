@@ -3,7 +3,7 @@ import type { Test } from 'tap'
 import { countingProcessor } from '../counting-processor.js'
 import { sleep } from '../../common/clock.js'
 import { StoreError } from '../../state-stores/errors.js'
-import type { Log } from '../log/log.js'
+import type { Log, TopicPartition } from '../log/log.js'
 import { partitionOf } from '../partitioner.js'
 import type { Demand, QueryResult } from '../streams.js'
 import { parseMarker } from '../task/changelog.js'
@@ -186,26 +186,25 @@ t.test(
   },
 )
 
-t.test('a task that becomes a standby goes on answering, though the next owner never comes', async (t) => {
+t.test('a task that becomes a standby goes on answering, though it is never up to date again', async (t) => {
   const cluster = await opened(t, { partitions: 2 })
-  let fence = (): void => undefined
-  const fenced = new Promise<void>((resolve) => (fence = resolve))
-  cluster.wrapLog = (instance, log) =>
-    instance === 'a' ? log : { ...logOf(log), writer: (id) => fenced.then(() => log.writer(id)) }
+  let isAhead = false
+  const endOf = async (log: Log, at: TopicPartition): Promise<{ readonly start: number; readonly end: number }> => {
+    const { start, end } = await log.offsets(at)
+    return { start, end: isAhead && at.topic === JOURNAL && at.partition === 1 ? end + 1000 : end }
+  }
+  cluster.wrapLog = (instance, log) => (instance === 'a' ? { ...logOf(log), offsets: (at) => endOf(log, at) } : log)
   const a = await cluster.start('a')
   await pipeAll(cluster)
   await cluster.advance(2000)
-  const b = await cluster.start('b')
+  isAhead = true
+  await cluster.start('b')
   await cluster.advance(1000)
-  t.same(cluster.holdings(), ['a: 0; 1', 'b: ; 0,1'])
-  await pipeAll(cluster)
-  await cluster.advance(1000)
+  t.same(cluster.holdings(), ['a: 0; 1', 'b: 1; 0'])
   const of1 = keys.find((key) => partitionOf(key, 2) === 1) ?? ''
   const answer = await a.application.queryLocal('counting', count, 1, of1, {}, 'standby')
-  t.match(answer, { ok: true, role: 'standby' }, 'it knows how old it is, though it holds less than the journal by now')
-  fence()
-  await cluster.settle()
-  await check(t, cluster, [a, b])
+  t.match(answer, { ok: true, role: 'standby' }, 'it knows how old it is')
+  t.ok(a.application.standbys[0]!.stalenessMs >= 1000)
 })
 
 t.test('rows that a killed owner alone had written, and the next one never: its store is rebuilt', async (t) => {
