@@ -68,26 +68,29 @@ export function digestBucket(key: Buffer): number {
 }
 
 function digestOver(sums: Uint32Array): Digest {
+  const buckets = bucketsOf(sums)
   return {
-    add: (key, value) => addLanes(bucketOf(sums, digestBucket(key)), hashRow(fillRow(key, value))),
-    remove: (key, value) => subtractLanes(bucketOf(sums, digestBucket(key)), hashRow(fillRow(key, value))),
+    add: (key, value) => addLanes(bucketOf(buckets, key), hashRow(fillRow(key, value))),
+    remove: (key, value) => subtractLanes(bucketOf(buckets, key), hashRow(fillRow(key, value))),
     equals: (other) => serializeSums(sums).equals(other.serialize()),
     toHex() {
       const total = new Uint32Array(lanes)
-      for (let bucket = 0; bucket < digestBuckets; bucket++) addLanes(total, bucketOf(sums, bucket))
+      for (const bucket of buckets) addLanes(total, bucket)
       return hash('sha256', serializeSums(total), 'hex')
     },
-    bucketHex: (bucket) => hash('sha256', serializeSums(bucketOf(sums, bucket)), 'hex'),
+    bucketHex: (bucket) => hash('sha256', serializeSums(bucketAt(buckets, bucket)), 'hex'),
     serialize: () => serializeSums(sums),
   }
 }
 
 function storeDigestOver(rowSums: Uint32Array, bodySums: Uint32Array): StoreDigest {
+  const rowBuckets = bucketsOf(rowSums)
+  const bodyBuckets = bucketsOf(bodySums)
   const change = (key: Buffer, value: Buffer, apply: typeof addLanes): void => {
     const bucket = digestBucket(key)
     const length = fillRow(key, value)
-    apply(bucketOf(rowSums, bucket), hashRow(length))
-    apply(bucketOf(bodySums, bucket), hashRow(length - value.length + bodyLength(value)))
+    apply(bucketAt(rowBuckets, bucket), hashRow(length))
+    apply(bucketAt(bodyBuckets, bucket), hashRow(length - value.length + bodyLength(value)))
   }
   return {
     rows: digestOver(rowSums),
@@ -99,13 +102,18 @@ function storeDigestOver(rowSums: Uint32Array, bodySums: Uint32Array): StoreDige
 }
 
 /** [length of key, 4 bytes][key][value]; grows to the longest row seen. */
-let row = Buffer.allocUnsafe(1024)
+let row = Buffer.allocUnsafeSlow(1024)
+/** Its beginnings by their length: to make one for each hash costs nearly as much as the hash. */
+let heads: (Buffer | undefined)[] = []
 const hashLanes = new Uint32Array(lanes)
 
 /** Answers the length of the row now in `row`. */
 function fillRow(key: Buffer, value: Buffer): number {
   const length = 4 + key.length + value.length
-  if (length > row.length) row = Buffer.allocUnsafe(length * 2)
+  if (length > row.length) {
+    row = Buffer.allocUnsafeSlow(length * 2)
+    heads = []
+  }
   row.writeUInt32LE(key.length, 0)
   key.copy(row, 4)
   value.copy(row, 4 + key.length)
@@ -115,7 +123,7 @@ function fillRow(key: Buffer, value: Buffer): number {
 /** The lanes of the SHA-512 of the first `length` bytes of `row`; the same array each time. */
 function hashRow(length: number): Uint32Array {
   // As a latin1 string ('binary'): a third of what a Buffer costs.
-  const text = hash('sha512', row.subarray(0, length), 'binary')
+  const text = hash('sha512', headOf(length), 'binary')
   for (let lane = 0, at = 0; lane < lanes; lane++, at += laneBytes) {
     hashLanes[lane] =
       text.charCodeAt(at) |
@@ -125,6 +133,13 @@ function hashRow(length: number): Uint32Array {
   }
   return hashLanes
 }
+
+function headOf(length: number): Buffer {
+  if (length > MAX_HEAD_BYTES) return row.subarray(0, length)
+  return (heads[length] ??= row.subarray(0, length))
+}
+
+const MAX_HEAD_BYTES = 512
 
 function addLanes(sum: Uint32Array, other: Uint32Array): void {
   let carry = 0
@@ -144,8 +159,18 @@ function subtractLanes(sum: Uint32Array, other: Uint32Array): void {
   }
 }
 
-function bucketOf(sums: Uint32Array, bucket: number): Uint32Array {
-  return sums.subarray(bucket * lanes, (bucket + 1) * lanes)
+function bucketsOf(sums: Uint32Array): readonly Uint32Array[] {
+  return Array.from({ length: digestBuckets }, (_, bucket) => sums.subarray(bucket * lanes, (bucket + 1) * lanes))
+}
+
+function bucketOf(buckets: readonly Uint32Array[], key: Buffer): Uint32Array {
+  return bucketAt(buckets, digestBucket(key))
+}
+
+function bucketAt(buckets: readonly Uint32Array[], bucket: number): Uint32Array {
+  const sum = buckets[bucket]
+  if (sum === undefined) throw new RangeError(`a digest has no bucket ${bucket}`)
+  return sum
 }
 
 function bodyLength(value: Buffer): number {
