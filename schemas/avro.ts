@@ -1,4 +1,5 @@
 import avsc from 'avsc'
+import { ReusedBytes } from '../common/reused-bytes.js'
 
 /** Any Avro schema as JSON. */
 export type AvroSchema = avsc.Schema
@@ -20,8 +21,11 @@ export interface AvroRecordSchema {
 /** How rows of a table become bytes. Same row, same bytes. */
 export interface RowCodec<Row> {
   encode(row: Row): Buffer
+  /** As `encode`, in bytes that hold until the next call. Absent: `encode` does. */
+  encodeReused?(row: Row): Buffer
   /** Throws where `encode` would, without making the bytes. Absent: `encode` is called for it. */
   check?(row: Row): void
+  /** Keeps nothing of the bytes. */
   decode(bytes: Buffer): Row
 }
 
@@ -38,16 +42,17 @@ export function avroRowCodec<Row extends object>(
   schema: AvroRecordSchema,
   positionFields: readonly (keyof Row & string)[] = [],
 ): RowCodec<Row> {
-  const isPosition = (name: string): boolean => (positionFields as readonly string[]).includes(name)
-  const body = avroType({ ...schema, fields: schema.fields.filter((field) => !isPosition(field.name)) })
-  const positions = avroType({
-    ...schema,
-    name: `${schema.name}Positions`,
-    fields: schema.fields.filter((field) => isPosition(field.name)),
-  })
-  /** Writes a row at the beginning of `scratch`; answers how many bytes it takes. */
+  const isPosition = ({ name }: { name: string }): boolean => (positionFields as readonly string[]).includes(name)
+  const bodyFields = schema.fields.filter((field) => !isPosition(field))
+  const fieldsOfPositions = schema.fields.filter(isPosition)
+  const body = avroType({ ...schema, fields: bodyFields })
+  const positions = avroType({ ...schema, name: `${schema.name}Positions`, fields: fieldsOfPositions })
+  // A record's bytes are those of its fields one behind the other: read at once a row is one object.
+  const whole = avroType({ ...schema, fields: [...bodyFields, ...fieldsOfPositions] })
+  /** Writes a row at the beginning of `encoded`; answers how many bytes it takes. */
   function write(row: Row): number {
-    for (;;) {
+    for (let room = FIRST_BYTES; ; room *= 2) {
+      const scratch = encoded.room(room)
       // Written in place: a Buffer for each part would cost more than the encoding.
       const bodyEnd = body.encode(row, scratch, 0)
       const end = bodyEnd < 0 ? bodyEnd : positions.encode(row, scratch, bodyEnd)
@@ -55,32 +60,20 @@ export function avroRowCodec<Row extends object>(
         scratch[end] = end - bodyEnd
         return end + 1
       }
-      scratch = Buffer.allocUnsafeSlow(scratch.length * 2)
     }
   }
   return {
-    encode(row) {
-      const bytes = write(row)
-      return Buffer.from(scratch.subarray(0, bytes))
-    },
+    encode: (row) => Buffer.from(encoded.head(write(row))),
+    encodeReused: (row) => encoded.head(write(row)),
     check: (row) => void write(row),
     decode(bytes) {
-      const end = bytes.length - 1
-      const bodyEnd = end - (bytes[end] ?? 0)
-      const row = body.decode(bytes, 0) as Decoded<Row>
-      if (row.offset !== bodyEnd) throw new RangeError(`${schema.name}: ${bytes.length} bytes are no such row`)
-      if (bodyEnd === end) return row.value
-      const tail = positions.decode(bytes, bodyEnd) as Decoded<Partial<Row>>
-      if (tail.offset !== end) throw new RangeError(`${schema.name}: ${bytes.length} bytes are no such row`)
-      return Object.assign(row.value, tail.value)
+      const { value, offset } = whole.decode(bytes, 0) as { readonly value: Row; readonly offset: number }
+      if (offset !== bytes.length - 1) throw new RangeError(`${schema.name}: ${bytes.length} bytes are no such row`)
+      return value
     },
   }
 }
 
-interface Decoded<Value> {
-  readonly value: Value
-  readonly offset: number
-}
-
-/** Where rows are encoded before they are copied out; grows to the largest. */
-let scratch = Buffer.allocUnsafeSlow(64 * 1024)
+/** Where rows are encoded before they are copied out. */
+const encoded = new ReusedBytes()
+const FIRST_BYTES = 64 * 1024

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto'
+import { ReusedBytes } from '../common/reused-bytes.js'
 
 export const digestBuckets = 16
 const lanes = 16
@@ -101,29 +102,24 @@ function storeDigestOver(rowSums: Uint32Array, bodySums: Uint32Array): StoreDige
   }
 }
 
-/** [length of key, 4 bytes][key][value]; grows to the longest row seen. */
-let row = Buffer.allocUnsafeSlow(1024)
-/** Its beginnings by their length: to make one for each hash costs nearly as much as the hash. */
-let heads: (Buffer | undefined)[] = []
+/** [length of key, 4 bytes][key][value]. */
+const hashed = new ReusedBytes()
 const hashLanes = new Uint32Array(lanes)
 
-/** Answers the length of the row now in `row`. */
+/** Answers the length of the row now in `hashed`. */
 function fillRow(key: Buffer, value: Buffer): number {
   const length = 4 + key.length + value.length
-  if (length > row.length) {
-    row = Buffer.allocUnsafeSlow(length * 2)
-    heads = []
-  }
+  const row = hashed.room(length)
   row.writeUInt32LE(key.length, 0)
   key.copy(row, 4)
   value.copy(row, 4 + key.length)
   return length
 }
 
-/** The lanes of the SHA-512 of the first `length` bytes of `row`; the same array each time. */
+/** The lanes of the SHA-512 of the first `length` bytes of `hashed`; the same array each time. */
 function hashRow(length: number): Uint32Array {
   // As a latin1 string ('binary'): a third of what a Buffer costs.
-  const text = hash('sha512', headOf(length), 'binary')
+  const text = hash('sha512', hashed.head(length), 'binary')
   for (let lane = 0, at = 0; lane < lanes; lane++, at += laneBytes) {
     hashLanes[lane] =
       text.charCodeAt(at) |
@@ -133,13 +129,6 @@ function hashRow(length: number): Uint32Array {
   }
   return hashLanes
 }
-
-function headOf(length: number): Buffer {
-  if (length > MAX_HEAD_BYTES) return row.subarray(0, length)
-  return (heads[length] ??= row.subarray(0, length))
-}
-
-const MAX_HEAD_BYTES = 512
 
 function addLanes(sum: Uint32Array, other: Uint32Array): void {
   let carry = 0

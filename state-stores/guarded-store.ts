@@ -17,7 +17,8 @@ export interface PageSource<E> {
 export interface StoreDriver {
   get(key: Buffer): Promise<Buffer | undefined>
   getMany(keys: readonly Buffer[]): Promise<(Buffer | undefined)[]>
-  write(operations: readonly WriteOperation[], sync: boolean): Promise<void>
+  /** An array is checked. Of anything else nothing is written when it throws on the way. */
+  write(operations: Iterable<WriteOperation>, sync: boolean): Promise<void>
   entries(range: TightRange): PageSource<Entry>
   texts(range: TightRange): PageSource<TextEntry>
   clear(range: TightRange): Promise<void>
@@ -105,11 +106,9 @@ export function guardedStore(location: string, driver: StoreDriver): KeyValueSto
       }),
     write: (operations, options) =>
       run(() => {
-        for (const { key, value } of operations) {
-          assertKey(key)
-          if (value !== null && !Buffer.isBuffer(value)) throw new TypeError('a value must be a Buffer or null')
-        }
-        return driver.write(operations, options?.sync ?? false)
+        const isArray = Array.isArray(operations)
+        if (isArray) operations.forEach(assertOperation)
+        return driver.write(isArray ? operations : checked(operations), options?.sync ?? false)
       }),
     entries: (range) => iterate((tight) => driver.entries(tight), range),
     texts: (range) => iterate((tight) => driver.texts(tight), range),
@@ -119,6 +118,18 @@ export function guardedStore(location: string, driver: StoreDriver): KeyValueSto
     },
     close: () => (closing ??= shutDown()),
   }
+}
+
+function* checked(operations: Iterable<WriteOperation>): Generator<WriteOperation, void> {
+  for (const operation of operations) {
+    assertOperation(operation)
+    yield operation
+  }
+}
+
+function assertOperation({ key, value }: WriteOperation): void {
+  assertKey(key)
+  if (value !== null && !Buffer.isBuffer(value)) throw new TypeError('a value must be a Buffer or null')
 }
 
 export function closedError(location: string): StoreError {

@@ -32,9 +32,10 @@ export interface KeyValueStore {
   /**
    * All or nothing, in the order of the calls. With `sync` it has reached the disk when this resolves; without, the
    * operating system. After STORE_WRITE_FAILED all later writes are refused with it until the store is opened anew;
-   * the failed one may then be there or not.
+   * the failed one may then be there or not. Operations are copied as they are asked for, before this returns: made on the
+   * way they may use the same bytes again.
    */
-  write(operations: readonly WriteOperation[], options?: { readonly sync?: boolean }): Promise<void>
+  write(operations: Iterable<WriteOperation>, options?: { readonly sync?: boolean }): Promise<void>
   /**
    * Pages of entries of one consistent snapshot, taken when this is called. Leaving the loop closes the iterator; so one
    * loop each, and begun. RocksDB's iterators do not check the blocks' checksums, as `get` does: compare digests.

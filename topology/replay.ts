@@ -62,7 +62,7 @@ export async function replay(options: ReplayOptions): Promise<Replayed> {
   let entries = 0
 
   async function write(): Promise<void> {
-    await store.write(freeze(rows.tables, digest).operations)
+    await store.write(freeze(rows.tables, digest).operations())
     rows.finishCommit()
   }
 

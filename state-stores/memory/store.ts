@@ -68,7 +68,7 @@ export function memoryDriver(location: string, content: Content, faults: Faults)
       return values.map((value) => value && Buffer.from(value))
     },
     async write(operations, sync) {
-      const copies = operations.map(copyOperation)
+      const copies = Array.from(operations, copyOperation)
       await assertWritable()
       content.apply(copies, sync)
     },

@@ -41,7 +41,7 @@ export function clear(database: Database, range: TightRange): Promise<void> {
 
 export interface NativeBatch {
   /** Copies the bytes. */
-  add(operations: readonly WriteOperation[]): void
+  add(operations: Iterable<WriteOperation>): void
   write(sync: boolean): Promise<void>
 }
 

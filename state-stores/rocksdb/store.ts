@@ -44,7 +44,14 @@ export function rocksDbDriver(location: string, database: NativeDatabase): Store
     return group
   }
 
-  function write(operations: readonly WriteOperation[], sync: boolean): Promise<void> {
+  function write(operations: Iterable<WriteOperation>, sync: boolean): Promise<void> {
+    if (!Array.isArray(operations)) {
+      // Made on the way they may fail on the way: then this batch is dropped.
+      const batch = native.createBatch(database)
+      batch.add(operations)
+      waiting = undefined
+      return inTurn(() => batch.write(sync))
+    }
     waiting ??= startGroup()
     waiting.batch.add(operations)
     waiting.sync ||= sync

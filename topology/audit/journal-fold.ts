@@ -173,8 +173,8 @@ export class JournalFold {
   }
 
   async #write(): Promise<void> {
-    const { operations } = freeze(this.rows.tables, this.digest)
-    if (operations.length > 0) await this.#options.store.write(operations)
+    const { changedKeys, operations } = freeze(this.rows.tables, this.digest)
+    if (changedKeys.length > 0) await this.#options.store.write(operations())
     this.rows.finishCommit()
   }
 }

@@ -232,7 +232,7 @@ export class PartitionLoad {
 
   async #write(): Promise<void> {
     const { operations } = freeze(this.#rows.tables, this.#digest)
-    await this.#store.write([...operations, ...progressOperations(this.#progress(), this.#digest)])
+    await this.#store.write(operations(progressOperations(this.#progress(), this.#digest)))
     this.#rows.finishCommit()
   }
 

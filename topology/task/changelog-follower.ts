@@ -194,7 +194,7 @@ function operationsOf({ runtime, key, before, after }: AppliedRow): WriteOperati
   )
   return [
     row,
-    ...[...entries].map(([entry, text]) => ({
+    ...entries.map(([entry, text]) => ({
       key: Buffer.from(entry),
       value: text === null ? null : Buffer.from(text),
     })),

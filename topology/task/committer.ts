@@ -147,16 +147,17 @@ export class Committer {
     const started = environment.clock.monotonic()
     const { incarnation } = this.#options.opened.commit
     const commit = { ...this.#options.position(), incarnation, changelog: this.#changelog }
-    const { operations, changedKeys } = freeze(rows.tables, this.#opened.digest)
+    const frozen = freeze(rows.tables, this.#opened.digest)
+    const { changedKeys } = frozen
     const sealed = this.#opened.digest.serialize()
-    if (commit.offset !== this.#committedOffset) {
-      operations.push(...this.#lacking.commit(commit.offset, changedKeys), ...commitOperations(commit, sealed))
-    }
+    const hasMoved = commit.offset !== this.#committedOffset || changedKeys.length > 0
+    const lacking = hasMoved ? this.#lacking.commit(commit.offset, changedKeys) : []
+    const written = (): Iterable<WriteOperation> => frozen.operations(lacking, commitOperations(commit, sealed))
     const outputs = this.#outputs
     this.#outputs = []
     this.#outputCount = 0
-    this.#running = this.#finish(commit, sealed, operations, outputs)
-      .then(() => environment.observer.onCommit(operations.length, environment.clock.monotonic() - started))
+    this.#running = this.#finish(commit, sealed, hasMoved ? written : undefined, outputs)
+      .then(() => environment.observer.onCommit(changedKeys.length, environment.clock.monotonic() - started))
       .catch((thrown: unknown) => {
         if (!signal.aborted) this.#options.onFailed(ensureError(thrown))
       })
@@ -169,14 +170,14 @@ export class Committer {
   async #finish(
     commit: CommitRecord,
     sealed: Buffer,
-    operations: readonly WriteOperation[],
+    written: (() => Iterable<WriteOperation>) | undefined,
     outputs: readonly Promise<unknown>[],
   ): Promise<void> {
     const { environment, rows, signal } = this.#options
     await Promise.all(outputs)
     await environment.probe?.('outputs acknowledged', environment.partition)
     signal.throwIfAborted()
-    if (operations.length > 0) await this.#write(operations, commit.offset)
+    if (written !== undefined) await this.#write(written, commit.offset)
     rows.finishCommit()
     this.#committedOffset = commit.offset
     await environment.probe?.('store written', environment.partition)
@@ -209,11 +210,11 @@ export class Committer {
   }
 
   /** A full disk holds the task up until it has room again; nothing is committed past what was written. */
-  async #write(operations: readonly WriteOperation[], offset: number): Promise<void> {
+  async #write(operations: () => Iterable<WriteOperation>, offset: number): Promise<void> {
     const { environment, rows, signal, draining } = this.#options
     for (;;) {
       try {
-        await rows.store.write(operations)
+        await rows.store.write(operations())
         this.#blocked = ''
         return
       } catch (thrown) {

@@ -1,55 +1,83 @@
+import { ReusedBytes } from '../../common/reused-bytes.js'
 import type { StoreDigest } from '../../state-stores/digest.js'
 import type { WriteOperation } from '../../state-stores/key-value-store.js'
+import type { IndexEntry } from '../processor.js'
+import { bytesOf, textOf } from './row-store.js'
 import type { DirtyRow, TableState } from './row-store.js'
 import type { TableRuntime } from './table-runtime.js'
 
-/**
- * Turns what folds have changed since the last freeze into the operations of one atomic batch: rows and their index entries;
- * moves the rows to `committing` and the digest along. Answers, too, which keys have changed.
- */
-export function freeze(
-  tables: readonly TableState[],
-  digest: StoreDigest,
-): { readonly operations: WriteOperation[]; readonly changedKeys: readonly string[] } {
-  const operations: WriteOperation[] = []
+/** The rows of one commit. */
+export interface FrozenRows {
+  /** Store keys of the rows that have changed. */
+  readonly changedKeys: readonly string[]
+  /**
+   * One atomic batch: rows and their index entries, then what else belongs to it. Made as they are asked for, in bytes that
+   * are used again: most of a commit's objects would else outlive many collections of garbage.
+   */
+  readonly operations: (...others: readonly (readonly WriteOperation[])[]) => Iterable<WriteOperation>
+}
+
+interface Generation {
+  readonly runtime: TableRuntime
+  readonly rows: ReadonlyMap<string, DirtyRow>
+}
+
+const keyBytes = new ReusedBytes()
+
+/** Encodes what folds have changed since the last freeze, moves it to `committing` and the digest along. */
+export function freeze(tables: readonly TableState[], digest: StoreDigest): FrozenRows {
   const changedKeys: string[] = []
+  const generations: Generation[] = []
   for (const state of tables) {
     const { runtime, current } = state
+    state.committing = undefined
+    if (current.size === 0) continue
     state.committing = current
     state.current = new Map()
+    generations.push({ runtime, rows: current })
     for (const [key, dirty] of current) {
-      if (freezeRow(runtime, key, dirty, digest, operations)) changedKeys.push(runtime.prefix + key)
+      if (dirty.row !== undefined) dirty.text = textOf(runtime.table.codec, dirty.row)
+      if (!isChanged(dirty)) continue
+      const storeKey = runtime.prefix + key
+      changedKeys.push(storeKey)
+      if (runtime.digested) digestChange(digest, keyBytes.utf8(storeKey), dirty)
     }
   }
-  return { operations, changedKeys }
+  return { changedKeys, operations: (...others) => operationsOf(generations, others) }
 }
 
 /** False when the row is again what the store holds. */
-function freezeRow(
-  runtime: TableRuntime,
-  key: string,
-  dirty: DirtyRow,
-  digest: StoreDigest,
-  operations: WriteOperation[],
-): boolean {
-  const { base, row } = dirty
-  if (row !== undefined && dirty.bytes === undefined) dirty.bytes = runtime.table.codec.encode(row)
-  const { bytes } = dirty
-  const before = base?.bytes
-  if (base !== undefined && (bytes === undefined ? before === undefined : before?.equals(bytes) === true)) return false
-  const storeKey = Buffer.from(runtime.prefix + key)
-  operations.push({ key: storeKey, value: bytes ?? null })
-  if (runtime.digested) {
-    if (before !== undefined) digest.remove(storeKey, before)
-    if (bytes !== undefined) digest.add(storeKey, bytes)
-  }
-  if (runtime.indexes.length > 0) {
-    for (const [entryKey, value] of indexChanges(runtime, key, base?.row, row)) {
-      operations.push({ key: Buffer.from(entryKey), value: value === null ? null : Buffer.from(value) })
+function isChanged({ base, text }: DirtyRow): boolean {
+  return base === undefined || base.text !== text
+}
+
+function digestChange(digest: StoreDigest, storeKey: Buffer, { base, text }: DirtyRow): void {
+  if (base?.text !== undefined) digest.remove(storeKey, bytesOf(base.text))
+  if (text !== undefined) digest.add(storeKey, bytesOf(text))
+}
+
+function* operationsOf(
+  generations: readonly Generation[],
+  others: readonly (readonly WriteOperation[])[],
+): Generator<WriteOperation, void> {
+  for (const { runtime, rows } of generations) {
+    for (const [key, dirty] of rows) {
+      if (!isChanged(dirty)) continue
+      const { base, row, text } = dirty
+      yield { key: keyBytes.utf8(runtime.prefix + key), value: text === undefined ? null : bytesOf(text) }
+      if (runtime.indexes.length === 0) continue
+      for (const [entryKey, value] of indexChanges(runtime, key, base?.row, row)) {
+        yield { key: Buffer.from(entryKey), value: value === null ? null : Buffer.from(value) }
+      }
     }
   }
-  return true
+  for (const some of others) yield* some
 }
+
+export type IndexChange = readonly [entryKey: string, value: string | null]
+
+const NO_ENTRIES: readonly IndexEntry[] = []
+const NO_CHANGES: readonly IndexChange[] = []
 
 /** Index entries that come (value) and go (null) when a row changes; keys with their index's prefix. */
 export function indexChanges(
@@ -57,22 +85,26 @@ export function indexChanges(
   key: string,
   before: unknown,
   after: unknown,
-): Map<string, string | null> {
-  const changes = new Map<string, string | null>()
+): readonly IndexChange[] {
+  let changes = NO_CHANGES
   for (const { name, prefix } of runtime.indexes) {
     const index = runtime.table.indexes?.[name]
-    if (index === undefined) continue
-    const old = new Map<string, string>()
-    if (before !== undefined)
-      for (const entry of index.entries(key, before)) old.set(prefix + entry.key, entry.value ?? '')
-    if (after !== undefined) {
-      for (const entry of index.entries(key, after)) {
-        const entryKey = prefix + entry.key
-        if (old.get(entryKey) !== (entry.value ?? '')) changes.set(entryKey, entry.value ?? '')
-        old.delete(entryKey)
-      }
-    }
-    for (const gone of old.keys()) changes.set(gone, null)
+    const old = before === undefined ? NO_ENTRIES : (index?.entries(key, before) ?? NO_ENTRIES)
+    const now = after === undefined ? NO_ENTRIES : (index?.entries(key, after) ?? NO_ENTRIES)
+    if (old.length > 0 || now.length > 0) changes = [...changes, ...entryChanges(prefix, old, now)]
   }
+  return changes
+}
+
+function entryChanges(prefix: string, old: readonly IndexEntry[], now: readonly IndexEntry[]): IndexChange[] {
+  const changes: IndexChange[] = []
+  const gone = new Map<string, string>()
+  for (const { key, value = '' } of old) gone.set(prefix + key, value)
+  for (const { key, value = '' } of now) {
+    const entryKey = prefix + key
+    if (gone.get(entryKey) !== value) changes.push([entryKey, value])
+    gone.delete(entryKey)
+  }
+  for (const entryKey of gone.keys()) changes.push([entryKey, null])
   return changes
 }

@@ -73,7 +73,7 @@ t.test('a scan sees rows and entries on their whole way to the store, in any ran
       }
     }
     await apply(stored)
-    await store.write(freeze(rows.tables, createStoreDigest()).operations)
+    await store.write(freeze(rows.tables, createStoreDigest()).operations())
     rows.finishCommit()
     await apply(frozen)
     const { operations } = freeze(rows.tables, createStoreDigest())
@@ -90,7 +90,7 @@ t.test('a scan sees rows and entries on their whole way to the store, in any ran
     const rowsThen = scanRows(rows, state, scan)
     const entriesThen = scanIndex(rows, state, 'byTag', scan)
     // What changes after the call does not show.
-    await store.write(operations)
+    await store.write(operations())
     rows.finishCommit()
     await apply([['a', null]])
     const found = (await all(rowsThen)) as [string, Row][]

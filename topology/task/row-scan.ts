@@ -15,8 +15,8 @@ export function scanRows(
   const { table, prefix } = state.runtime
   const changes = new Map<string, Buffer | null>()
   for (const generation of [state.committing, state.current]) {
-    for (const [key, { row, bytes }] of generation ?? []) {
-      if (isInside(range, key)) changes.set(prefix + key, row === undefined ? null : (bytes ?? table.codec.encode(row)))
+    for (const [key, { row }] of generation ?? []) {
+      if (isInside(range, key)) changes.set(prefix + key, row === undefined ? null : table.codec.encode(row))
     }
   }
   const pages = entriesOver(store.store, sorted(changes), boundsOf(prefix, range))

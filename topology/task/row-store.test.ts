@@ -26,10 +26,17 @@ async function newRows(
 }
 
 async function commit(rows: RowStore, digest: StoreDigest): Promise<readonly WriteOperation[]> {
-  const { operations } = freeze(rows.tables, digest)
+  const operations = frozen(rows, digest)
   await rows.store.write(operations)
   rows.finishCommit()
   return operations
+}
+
+function frozen(rows: RowStore, digest: StoreDigest): readonly WriteOperation[] {
+  return Array.from(freeze(rows.tables, digest).operations(), ({ key, value }) => ({
+    key: Buffer.from(key),
+    value: value && Buffer.from(value),
+  }))
 }
 
 /** One event that touches one row. */
@@ -137,7 +144,7 @@ t.test('a row loaded while its commit ends is the committed one', async (t) => {
     { table: counts, key: 'a' },
     { table: counts, key: 'b' },
   ])
-  const { operations } = freeze(rows.tables, digest)
+  const operations = frozen(rows, digest)
   await store.write(operations)
   rows.finishCommit()
   release()
@@ -151,7 +158,7 @@ t.test('a query sees a row through its whole way from change to store', async (t
   const state = rows.state(counts)
   await put(rows, counts, 'a', row(1))
   t.same(await rows.readMany(state, ['a', 'b']), [row(1), undefined], 'changed')
-  const { operations } = freeze(rows.tables, digest)
+  const operations = frozen(rows, digest)
   t.same(await rows.readMany(state, ['b', 'a']), [undefined, row(1)], 'being committed')
   // The query starts before the write, and the commit ends under it.
   const before = store.getMany([Buffer.from('x')])
@@ -194,16 +201,16 @@ t.test('whatever happens in whatever order: rows, index, scans and digest are th
     const armed = new Set<string>()
     const counted = rows.state(counts)
     const { deadlines } = engineTables
-    let frozen: readonly WriteOperation[] | undefined
+    let committing: readonly WriteOperation[] | undefined
     const references = keys.flatMap((key) => [
       { table: counts, key },
       { table: deadlines, key },
     ])
     const finish = async (): Promise<void> => {
-      if (frozen === undefined) return
-      await store.write(frozen)
+      if (committing === undefined) return
+      await store.write(committing)
       rows.finishCommit()
-      frozen = undefined
+      committing = undefined
     }
     const check = async (): Promise<void> => {
       assert.deepEqual(
@@ -221,7 +228,7 @@ t.test('whatever happens in whatever order: rows, index, scans and digest are th
     for (const step of steps) {
       if (step.kind === 'endSegment') rows.endSegment()
       if (step.kind === 'finish') await finish()
-      if (step.kind === 'freeze' && frozen === undefined) frozen = freeze(rows.tables, digest).operations
+      if (step.kind === 'freeze' && committing === undefined) committing = frozen(rows, digest)
       if (step.kind === 'failedLoad') {
         rows.endSegment()
         rows.replaceStore({ ...store, getMany: () => Promise.reject(new Error('down')) })
@@ -298,7 +305,7 @@ async function checkStore(
     for (const [key, value] of await all(rows.store.entries(prefixRange(runtime.prefix)))) {
       recomputed.add(key, value)
       const derived = indexChanges(runtime, key.toString('utf8', 1), undefined, runtime.table.codec.decode(value))
-      for (const entry of derived.keys()) entries.add(entry)
+      for (const [entry] of derived) entries.add(entry)
     }
     for (const { prefix } of runtime.indexes) {
       const stored = (await all(rows.store.texts(prefixRange(prefix)))).map(([key]) => key)

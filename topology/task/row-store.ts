@@ -4,15 +4,16 @@ import type { RowCodec } from '../../schemas/avro.js'
 import type { Table } from '../processor.js'
 import type { KeyValueStore } from '../../state-stores/key-value-store.js'
 import { checkedEntries } from './checked-entries.js'
+import { ReusedBytes } from '../../common/reused-bytes.js'
 import { RowCache } from './row-cache.js'
 import type { RowCachePart } from './row-cache.js'
 import { tableRuntimes } from './table-runtime.js'
 import type { TableRuntime } from './table-runtime.js'
 
-/** A row as the store holds it; without bytes: it holds none. */
+/** A row as the store holds it; its bytes as a latin1 text, for a Buffer takes far more memory. Without: it holds none. */
 export interface StoredRow {
   readonly row: unknown
-  readonly bytes: Buffer | undefined
+  readonly text: string | undefined
 }
 
 /** A row changed since the last freeze, with what it replaces. `row` undefined: deleted. */
@@ -20,7 +21,7 @@ export interface DirtyRow {
   row: unknown
   readonly base: StoredRow | undefined
   /** The row encoded, once its generation is frozen. */
-  bytes: Buffer | undefined
+  text: string | undefined
 }
 
 /** A table's rows by where they stand: changed, being committed, loaded for the events at hand, resident. */
@@ -30,6 +31,8 @@ export interface TableState {
   committing: Map<string, DirtyRow> | undefined
   readonly loaded: Map<string, StoredRow>
   readonly resident: Map<string, unknown> | undefined
+  /** Undefined: its rows are hardly read twice. */
+  readonly cache: RowCachePart | undefined
 }
 
 /** A row that an event has changed; undefined: there was, or is, none. */
@@ -41,14 +44,14 @@ export interface RowChange {
 }
 
 interface Undo {
-  readonly state: TableState
-  readonly key: string
-  readonly dirty: DirtyRow | undefined
-  readonly row: unknown
-  readonly resident: unknown
+  state: TableState
+  key: string
+  dirty: DirtyRow | undefined
+  row: unknown
+  resident: unknown
 }
 
-const ABSENT: StoredRow = { row: undefined, bytes: undefined }
+const ABSENT: StoredRow = { row: undefined, text: undefined }
 
 /**
  * A task's rows between store and fold. Reads during a fold are synchronous (what may be read is loaded before); writes stay
@@ -57,26 +60,28 @@ const ABSENT: StoredRow = { row: undefined, bytes: undefined }
 export class RowStore {
   readonly tables: readonly TableState[]
   readonly #byTable = new Map<Table<unknown>, TableState>()
-  readonly #cache: RowCachePart
   #store: KeyValueStore
   /** Read from the store for the segment at hand. */
-  readonly #fetched: { readonly state: TableState; readonly key: string; readonly bytes: Buffer | undefined }[] = []
+  readonly #fetched: { readonly state: TableState; readonly key: string; readonly stored: StoredRow }[] = []
+  /** What the event has done so far, oldest first; behind that, what earlier ones did: used again. */
   readonly #undo: Undo[] = []
+  #undoable = 0
   #segmentOpen = false
   #commits = 0
 
   /** `cache`: shared with others, or the bytes of one of its own. */
   constructor(store: KeyValueStore, tables: readonly Table<unknown>[], cache: RowCache | number) {
     this.#store = store
+    const rowCache = typeof cache === 'number' ? new RowCache(cache) : cache
     this.tables = tableRuntimes(tables).map((runtime) => ({
       runtime,
       current: new Map(),
       committing: undefined,
       loaded: new Map(),
       resident: runtime.table.resident === true ? new Map() : undefined,
+      cache: runtime.cached && runtime.table.resident !== true ? rowCache.part() : undefined,
     }))
     for (const state of this.tables) this.#byTable.set(state.runtime.table, state)
-    this.#cache = (typeof cache === 'number' ? new RowCache(cache) : cache).part()
   }
 
   get store(): KeyValueStore {
@@ -113,8 +118,7 @@ export class RowStore {
       const state = this.state(table)
       if (state.resident !== undefined || state.loaded.has(key) || state.current.has(key)) continue
       const committing = state.committing?.get(key)
-      const stored =
-        committing === undefined ? this.#cached(state, key) : { row: committing.row, bytes: committing.bytes }
+      const stored = committing === undefined ? cached(state, key) : { row: committing.row, text: committing.text }
       if (stored !== undefined) {
         state.loaded.set(key, stored)
       } else {
@@ -132,18 +136,17 @@ export class RowStore {
     for (const [i, { state, key }] of missing.entries()) {
       // A commit that ended meanwhile has brought the newer row.
       if (state.loaded.get(key) !== ABSENT) continue
-      const bytes = values[i]
-      const stored = bytes === undefined ? ABSENT : { row: state.runtime.table.codec.decode(bytes), bytes }
+      const stored = storedRow(state, values[i])
       state.loaded.set(key, stored)
-      this.#fetched.push({ state, key, bytes })
+      if (state.cache !== undefined) this.#fetched.push({ state, key, stored })
     }
   }
 
   endSegment(): void {
     this.#segmentOpen = false
     // What was changed is remembered when it is committed.
-    for (const { state, key, bytes } of this.#fetched) {
-      if (!state.current.has(key) && state.loaded.get(key)?.bytes === bytes) this.#remember(state.runtime, key, bytes)
+    for (const { state, key, stored } of this.#fetched) {
+      if (!state.current.has(key) && state.loaded.get(key) === stored) state.cache?.set(key, stored.text ?? '')
     }
     this.#fetched.length = 0
     for (const state of this.tables) state.loaded.clear()
@@ -164,8 +167,8 @@ export class RowStore {
     // Checked at once, so that a row which does not fit its schema fails the event that made it; encoded when it is written.
     if (row !== undefined && state.runtime.foreign) check(state.runtime.table.codec, row)
     const dirty = state.current.get(key)
-    this.#undo.push({ state, key, dirty, row: dirty?.row, resident: state.resident?.get(key) })
-    if (dirty === undefined) state.current.set(key, { row, base: this.#base(state, key), bytes: undefined })
+    this.#note(state, key, dirty)
+    if (dirty === undefined) state.current.set(key, { row, base: baseOf(state, key), text: undefined })
     else dirty.row = row
     if (state.resident !== undefined) {
       if (row === undefined) state.resident.delete(key)
@@ -174,13 +177,29 @@ export class RowStore {
   }
 
   beginEvent(): void {
-    this.#undo.length = 0
+    this.#undoable = 0
+  }
+
+  /** For `revert`, before a change. */
+  #note(state: TableState, key: string, dirty: DirtyRow | undefined): void {
+    const undo = this.#undo[this.#undoable++]
+    const row = dirty?.row
+    const resident = state.resident?.get(key)
+    if (undo === undefined) {
+      this.#undo.push({ state, key, dirty, row, resident })
+      return
+    }
+    undo.state = state
+    undo.key = key
+    undo.dirty = dirty
+    undo.row = row
+    undo.resident = resident
   }
 
   /** What has changed since `beginEvent`; of a row changed twice the first state before and the last after. */
   changes(): readonly RowChange[] {
     const seen = new Set<string>()
-    return this.#undo.flatMap(({ state, key, dirty, row, resident }): RowChange[] => {
+    return this.#undo.slice(0, this.#undoable).flatMap(({ state, key, dirty, row, resident }): RowChange[] => {
       const { runtime } = state
       if (seen.has(runtime.prefix + key)) return []
       seen.add(runtime.prefix + key)
@@ -191,7 +210,7 @@ export class RowStore {
   }
 
   revert(): void {
-    for (const { state, key, dirty, row, resident } of this.#undo.reverse()) {
+    for (const { state, key, dirty, row, resident } of this.#undo.slice(0, this.#undoable).reverse()) {
       if (dirty === undefined) state.current.delete(key)
       else dirty.row = row
       if (state.resident !== undefined) {
@@ -199,38 +218,39 @@ export class RowStore {
         else state.resident.set(key, resident)
       }
     }
-    this.#undo.length = 0
+    this.#undoable = 0
   }
 
   /** What a query sees: folded, committed or not. */
   async read(state: TableState, key: string): Promise<unknown> {
     for (;;) {
-      const known = this.#known(state, key)
-      if (known !== undefined) return known.row
+      const found = known(state, key)
+      if (found !== undefined) return found.row
       const commits = this.#commits
       const bytes = await this.#store.get(Buffer.from(state.runtime.prefix + key))
       // The row may have gone from memory to the store while it was read: look again.
       if (commits !== this.#commits) continue
-      this.#remember(state.runtime, key, bytes)
-      const changed = this.#known(state, key)
+      const changed = known(state, key)
       if (changed !== undefined) return changed.row
-      return bytes === undefined ? undefined : state.runtime.table.codec.decode(bytes)
+      const { row, text } = storedRow(state, bytes)
+      state.cache?.set(key, text ?? '')
+      return row
     }
   }
 
   async readMany(state: TableState, keys: readonly string[]): Promise<unknown[]> {
     for (;;) {
-      const rows: ({ readonly row: unknown } | undefined)[] = keys.map((key) => this.#known(state, key))
+      const rows: ({ readonly row: unknown } | undefined)[] = keys.map((key) => known(state, key))
       const missing = keys.filter((_key, i) => rows[i] === undefined)
-      if (missing.length === 0) return rows.map((known) => known?.row)
+      if (missing.length === 0) return rows.map((found) => found?.row)
       const commits = this.#commits
       const values = await this.#store.getMany(missing.map((key) => Buffer.from(state.runtime.prefix + key)))
       // Rows may have gone from memory to the store while it was read: look again.
       if (commits !== this.#commits) continue
       let next = 0
-      return rows.map((known, i) => {
-        if (known !== undefined) return known.row
-        const changed = this.#known(state, keys[i] ?? '')
+      return rows.map((found, i) => {
+        if (found !== undefined) return found.row
+        const changed = known(state, keys[i] ?? '')
         const bytes = values[next++]
         if (changed !== undefined) return changed.row
         return bytes === undefined ? undefined : state.runtime.table.codec.decode(bytes)
@@ -249,47 +269,61 @@ export class RowStore {
   finishCommit(): void {
     this.#commits++
     for (const state of this.tables) {
-      const { committing, runtime } = state
+      const { committing, cache, loaded } = state
       if (committing === undefined) continue
-      for (const [key, { row, bytes }] of committing) {
-        if (state.resident !== undefined) continue
-        this.#remember(runtime, key, bytes)
-        if (this.#segmentOpen) state.loaded.set(key, { row, bytes })
+      if (state.resident === undefined) {
+        for (const [key, { row, text }] of committing) {
+          cache?.set(key, text ?? '')
+          if (this.#segmentOpen) loaded.set(key, { row, text })
+        }
       }
       state.committing = undefined
     }
   }
+}
 
-  /** For a query: a row in memory, while the rest is read from the store. */
-  #known(state: TableState, key: string): { readonly row: unknown } | undefined {
-    if (state.resident !== undefined) return { row: state.resident.get(key) }
-    return state.current.get(key) ?? state.committing?.get(key) ?? this.#cached(state, key)
-  }
+/** For a query: a row in memory, while the rest is read from the store. */
+function known(state: TableState, key: string): { readonly row: unknown } | undefined {
+  if (state.resident !== undefined) return { row: state.resident.get(key) }
+  return state.current.get(key) ?? state.committing?.get(key) ?? cached(state, key)
+}
 
-  #remember({ prefix, cached }: TableRuntime, key: string, bytes: Buffer | undefined): void {
-    if (cached) this.#cache.set(prefix + key, bytes)
-  }
+function cached({ cache, runtime }: TableState, key: string): StoredRow | undefined {
+  const text = cache?.get(key)
+  if (text === undefined) return undefined
+  return text === '' ? ABSENT : { row: runtime.table.codec.decode(bytesOf(text)), text }
+}
 
-  #cached(state: TableState, key: string): StoredRow | undefined {
-    const { prefix, cached, table } = state.runtime
-    const found = cached ? this.#cache.get(prefix + key) : undefined
-    if (found?.bytes === undefined) return found && ABSENT
-    return { row: table.codec.decode(found.bytes), bytes: found.bytes }
-  }
+function storedRow({ runtime }: TableState, bytes: Buffer | undefined): StoredRow {
+  if (bytes === undefined) return ABSENT
+  return { row: runtime.table.codec.decode(bytes), text: bytes.toString('latin1') }
+}
 
-  /** What a first change replaces; tables without digest and indexes may be written blind. */
-  #base(state: TableState, key: string): StoredRow | undefined {
-    const committing = state.committing?.get(key)
-    if (committing !== undefined) return { row: committing.row, bytes: committing.bytes }
-    const { digested, indexes, table } = state.runtime
-    if (state.resident !== undefined) {
-      const row = state.resident.get(key)
-      return row === undefined ? ABSENT : { row, bytes: table.codec.encode(row) }
-    }
-    const loaded = state.loaded.get(key)
-    if (loaded === undefined && (digested || indexes.length > 0)) throw notDeclared(state, key)
-    return loaded
+/** What a first change replaces; tables without digest and indexes may be written blind. */
+function baseOf(state: TableState, key: string): StoredRow | undefined {
+  const committing = state.committing?.get(key)
+  if (committing !== undefined) return { row: committing.row, text: committing.text }
+  const { digested, indexes, table } = state.runtime
+  if (state.resident !== undefined) {
+    const row = state.resident.get(key)
+    return row === undefined ? ABSENT : { row, text: textOf(table.codec, row) }
   }
+  const loaded = state.loaded.get(key)
+  if (loaded === undefined && (digested || indexes.length > 0)) throw notDeclared(state, key)
+  return loaded
+}
+
+const rowBytes = new ReusedBytes()
+
+/** A row's bytes from their latin1 text, until the next call. */
+export function bytesOf(text: string): Buffer {
+  return rowBytes.latin1(text)
+}
+
+/** A row's bytes as a latin1 text. */
+export function textOf(codec: RowCodec<unknown>, row: unknown): string {
+  const bytes = codec.encodeReused === undefined ? codec.encode(row) : codec.encodeReused(row)
+  return bytes.toString('latin1')
 }
 
 function check(codec: RowCodec<unknown>, row: unknown): void {

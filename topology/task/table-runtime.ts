@@ -60,9 +60,10 @@ export interface OwedRow {
   readonly order: readonly [offset: number, index: number, request: number]
 }
 
+const ARMED = Buffer.of(1)
 const sources: Table<SourceRow> = { name: '$sources', codec: jsonCodec(), resident: true }
 /** Key: due in 14 hex digits, then the id: in order of time. The row says nothing more. */
-const deadlines: Table<true> = { name: '$deadlines', codec: { encode: () => Buffer.of(1), decode: () => true } }
+const deadlines: Table<true> = { name: '$deadlines', codec: { encode: () => ARMED, decode: () => true } }
 const answers: Table<AnswerRow> = { name: '$answers', codec: jsonCodec() }
 const owed: Table<OwedRow> = { name: '$owed', codec: jsonCodec(), resident: true }
 

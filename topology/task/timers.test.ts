@@ -56,7 +56,7 @@ async function subject() {
     },
     disarm: (due: number, id: string) => put(due, id, false),
     commit: async () => {
-      await store.write(freeze(rows.tables, createStoreDigest()).operations)
+      await store.write(freeze(rows.tables, createStoreDigest()).operations())
       rows.finishCommit()
     },
     /** What was appended since the last call. */
