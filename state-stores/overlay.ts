@@ -91,8 +91,8 @@ async function* merge<T>(
     if (value !== null) merged.push([key, value])
     change = changeAt(++position)
   }
-
-  for await (const page of pages) {
+  const withChanges = (page: readonly (readonly [T, T])[]): readonly (readonly [T, T])[] => {
+    merged = []
     for (const entry of page) {
       let order = 1
       while (change !== undefined && order !== 0) {
@@ -103,7 +103,12 @@ async function* merge<T>(
       if (order !== 0) merged.push(entry)
       if (merged.length >= left) break
     }
-    const kept = merged.slice(0, left)
+    return merged
+  }
+
+  for await (const page of pages) {
+    const all = change === undefined ? page : withChanges(page)
+    const kept = all.length > left ? all.slice(0, left) : all
     merged = []
     left -= kept.length
     if (kept.length > 0) yield kept

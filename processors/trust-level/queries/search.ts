@@ -1,5 +1,4 @@
 import type { Query, QueryReader } from '../../../topology/processor.js'
-import { dataPluginOf } from '../levels.js'
 import type { CmHandleView, SearchArguments, SearchPage } from '../views.js'
 import { viewOf } from './cm-handle.js'
 import { matchesRow, namesPlugin, planSearch } from './conditions.js'
@@ -38,6 +37,7 @@ function prepared(plan: SearchPlan, { fields }: SearchArguments): Prepared {
   const byIds = ids !== null
   const byLevel = !byIds && level !== null
   const byPlugin = !byIds && !byLevel && dmiPlugin !== null
+  const checksRows = ofRows.length > 0 || dmiPlugin !== null
   const asksRows = ofRows.length > 0 || (dmiPlugin !== null && !byPlugin)
   const asksLevel = level !== null && !byLevel
   const needsRows = asksRows || asksLevel || fields === 'view'
@@ -47,14 +47,16 @@ function prepared(plan: SearchPlan, { fields }: SearchArguments): Prepared {
     walk,
     needsRows,
     async filter(reader, hits, after) {
-      const matching = hits.filter(
-        ({ id, row }) =>
-          row === null ||
-          ((dmiPlugin === null || namesPlugin(row, dmiPlugin)) &&
-            ofRows.every((condition) => matchesRow(id, row, condition))),
-      )
+      const matching = !checksRows
+        ? hits
+        : hits.filter(
+            ({ id, row }) =>
+              row === null ||
+              ((dmiPlugin === null || namesPlugin(row, dmiPlugin)) &&
+                ofRows.every((condition) => matchesRow(id, row, condition))),
+          )
       if (!asksLevel) return matching
-      const levels = await levelsOf(reader, matching.map(withPlugin), after)
+      const levels = await levelsOf(reader, matching, after)
       return matching.filter((_, i) => levels[i] === level)
     },
   }
@@ -67,12 +69,14 @@ async function collect(
 ): Promise<{ readonly hits: readonly Hit[]; readonly last: string | null }> {
   // One more than wanted tells whether there is a next page.
   const size = Math.min(limit + 1, needsRows ? ROWS_AT_ONCE : TEXTS_AT_ONCE)
-  const found: Hit[] = []
+  let found: Hit[] = []
   let from = after
   while (found.length <= limit) {
     const chunk = await walk(reader, from, size)
     const known = needsRows ? await withRows(reader, chunk.hits) : await withAlternateIds(reader, chunk.hits, fields)
-    for (const hit of await filter(reader, known, from)) found.push(hit)
+    const matching = await filter(reader, known, from)
+    if (found.length === 0) found = [...matching]
+    else for (const hit of matching) found.push(hit)
     if (chunk.end === null) break
     from = chunk.end
   }
@@ -102,14 +106,10 @@ async function views(
   { level }: SearchPlan,
   { after, trustLevels = true }: SearchArguments,
 ): Promise<readonly CmHandleView[]> {
-  const levels = trustLevels && level === null ? await levelsOf(reader, hits.map(withPlugin), after) : []
+  const levels = trustLevels && level === null ? await levelsOf(reader, hits, after) : []
   return hits.flatMap(({ id, row }, i): CmHandleView[] =>
     row === null ? [] : [viewOf(id, row, trustLevels ? (level ?? levels[i] ?? 'NONE') : undefined)],
   )
-}
-
-function withPlugin({ id, row }: Hit): { readonly id: string; readonly plugin: string } {
-  return { id, plugin: row === null ? '' : dataPluginOf(row) }
 }
 
 function textOf({ id, alternateId }: Hit, fields: SearchArguments['fields']): string {

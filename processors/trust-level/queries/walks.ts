@@ -1,7 +1,7 @@
 import { compareText } from '../../../state-stores/overlay.js'
 import type { TrustLevel } from '../../../schemas/trust-level/journal-events.js'
 import type { IndexEntry, QueryReader, ScanRange } from '../../../topology/processor.js'
-import { countedOwnLevel, isLower, lower } from '../levels.js'
+import { countedOwnLevel, dataPluginOf, isLower, lower } from '../levels.js'
 import {
   byPluginKey,
   cmHandles,
@@ -72,6 +72,7 @@ export function walkLevel(level: TrustLevel): Walk {
       readLowered(reader, { limit: size, ...(after !== undefined && { after }) }),
     ])
     const end = earlier(ofPlugins.end, lowered.length < size ? null : (lowered.at(-1)?.key ?? null))
+    if (lowered.length === 0) return ofPlugins
     const levelOf = loweredLevels(levels)
     const below = new Set<string>()
     const hits: Hit[] = []
@@ -93,7 +94,7 @@ export function walkLevel(level: TrustLevel): Walk {
  */
 export async function levelsOf(
   reader: QueryReader,
-  handles: readonly { readonly id: string; readonly plugin: string }[],
+  handles: readonly Hit[],
   after: string | undefined,
 ): Promise<readonly TrustLevel[]> {
   const last = handles.at(-1)
@@ -103,7 +104,14 @@ export async function levelsOf(
   const levelOf = loweredLevels(levels)
   const ownOf = new Map<string, TrustLevel>()
   for (const { key, value } of await readLowered(reader, range)) ownOf.set(key, levelOf(value).own)
-  return handles.map(({ id, plugin }) => lower(levels.get(plugin)?.level ?? 'NONE', ownOf.get(id) ?? 'COMPLETE'))
+  // Neighbours mostly have one plugin, and few handles a lowered level.
+  let known = { plugin: '', level: levels.get('')?.level ?? 'NONE' }
+  return handles.map(({ id, row }) => {
+    const plugin = row === null ? '' : dataPluginOf(row)
+    if (plugin !== known.plugin) known = { plugin, level: levels.get(plugin)?.level ?? 'NONE' }
+    const own = ownOf.size === 0 ? undefined : ownOf.get(id)
+    return own === undefined ? known.level : lower(known.level, own)
+  })
 }
 
 /** Hits with their rows; those gone meanwhile are left out. */
