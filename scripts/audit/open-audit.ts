@@ -6,12 +6,12 @@ import type { Audit } from '../../topology/audit/audit.js'
 import type { AllCopies } from '../../topology/audit/copies.js'
 import type { JournalReader } from '../../topology/audit/journal-source.js'
 import { openKafkaLog } from '../../topology/log/kafka/kafka-log.js'
-import { declaredProcessors } from '../process/declared-processors.js'
 import { kafkaSecurity } from '../process/kafka-security.js'
 import { projectDirectory } from '../project-directory.js'
 import { apiReader } from './api-reader.js'
 import { archivedSource } from './archived-source.js'
 import type { ArchiveDirectories } from './archived-source.js'
+import { auditedProcessors } from './audited-processors.js'
 import { openEmbeddedReader } from './embedded-reader.js'
 import { scratchStores } from './scratch-stores.js'
 
@@ -48,7 +48,7 @@ export async function openAudit(
     settings: { ...settings, applicationId },
     isOfSettings: flags.url === undefined && flags.archive === undefined,
     applicationId,
-    processors: declaredProcessors({ ...settings, applicationId }),
+    processors: auditedProcessors({ ...settings, applicationId }),
     openStore: () => scratch.openStore(),
     async close() {
       await close()

@@ -2,8 +2,8 @@ import { parentPort, threadId, workerData } from 'node:worker_threads'
 import { portReader } from '../../topology/audit/port-reader.js'
 import { replayer } from '../../topology/audit/replay-journals.js'
 import type { JournalReplay } from '../../topology/audit/replay-journals.js'
-import { declaredProcessors } from '../process/declared-processors.js'
 import { archivedSource } from './archived-source.js'
+import { auditedProcessors } from './audited-processors.js'
 import type { ReplayThreadData, ReplayThreadMessage } from './replay-threads.js'
 import { openScratchStore } from './scratch-stores.js'
 
@@ -13,7 +13,7 @@ let opened = 0
 const replay = replayer({
   source: await archivedSource(files, portReader(journals)),
   applicationId: settings.applicationId,
-  processors: declaredProcessors(settings),
+  processors: auditedProcessors(settings),
   openStore: () => openScratchStore(directory, `thread-${threadId}-store-${++opened}`),
 })
 const tell = (message: ReplayThreadMessage): void => parentPort?.postMessage(message)

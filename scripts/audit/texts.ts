@@ -3,7 +3,12 @@ import type { Gap } from '../../topology/audit/journal-source.js'
 /** What may be incomplete, in words: a line each. */
 export function gapLines(gaps: readonly Gap[], unreadable: readonly string[] = []): readonly string[] {
   return [
-    ...gaps.map(({ topic, partition, from, to }) => {
+    ...gaps.map(({ topic, partition, from, to, loadedAt }) => {
+      if (loadedAt !== undefined) {
+        const which = to === 0 ? 'records' : `records ${from} to ${to - 1}`
+        const what = `${which} were loaded at record ${loadedAt} of this site's journal and are not in it`
+        return `GAP ${topic}/${partition}: ${what}; all behind that may differ`
+      }
       return `GAP ${topic}/${partition}: records ${from} to ${to - 1} are missing; all that depends on them may differ`
     }),
     ...unreadable.map((message) => `SKIPPED ${message}`),

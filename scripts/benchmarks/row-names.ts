@@ -13,6 +13,7 @@ export const rowNames = [
   'selections',
   'keep-alive',
   'replay',
+  'audit',
   'preload',
   'memory',
 ] as const

@@ -1,5 +1,6 @@
 import type { Figure } from './figure.js'
 import type { RowName } from './row-names.js'
+import { audit } from './rows/audit.js'
 import { burst } from './rows/burst.js'
 import { forward } from './rows/forward.js'
 import { kafka } from './rows/kafka.js'
@@ -33,6 +34,7 @@ const rows: Readonly<Record<RowName, Row>> = {
   selections,
   'keep-alive': keepAlive,
   replay: replayed,
+  audit,
   preload,
   memory,
 }

@@ -4,6 +4,7 @@ import { verify } from '../../topology/audit/verify.js'
 import type { Verification } from '../../topology/audit/verify.js'
 import { auditCommand, runAudit } from '../audit/audit-command.js'
 import type { AuditFlags } from '../audit/audit-command.js'
+import { storedName } from '../audit/audited-processors.js'
 import { openTaskStoreReader } from '../audit/embedded-reader.js'
 import { gapLines, timeText } from '../audit/texts.js'
 
@@ -29,7 +30,7 @@ export function registerVerify(program: Command): void {
             onProgress,
             // Of one that runs the stores are locked: by --url it tells their digests itself.
             ...(audit.isOfSettings && {
-              openTaskStore: (name: string) => openTaskStoreReader(audit.settings.dataDir, name),
+              openTaskStore: (name: string) => openTaskStoreReader(audit.settings.dataDir, storedName(name)),
             }),
           }),
         (found) => found.flatMap(lines),

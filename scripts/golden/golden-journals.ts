@@ -13,10 +13,16 @@ import { addressHealthScenario } from './address-health.js'
 import { keepAliveScenario } from './keep-alive.js'
 import { actorOf, scenarioProcessor } from './scenario.js'
 import type { Scenario } from './scenario.js'
+import { siteRegisterScenario } from './site-register.js'
 import { trustLevelScenario } from './trust-level.js'
 
 /** One a domain: its journal is kept in the repository, and must always fold to the state that it folded to. */
-export const scenarios: readonly Scenario[] = [trustLevelScenario, keepAliveScenario, addressHealthScenario]
+export const scenarios: readonly Scenario[] = [
+  trustLevelScenario,
+  keepAliveScenario,
+  addressHealthScenario,
+  siteRegisterScenario,
+]
 
 export function goldenDirectory(domain: string): string {
   return join(projectDirectory, 'scripts', 'golden', 'journals', domain)

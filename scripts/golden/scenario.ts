@@ -1,6 +1,7 @@
 import { settingsWith } from '../../common/settings.js'
 import type { Settings } from '../../common/settings.js'
 import { processors } from '../../processors/index.js'
+import { siteRegister } from '../../processors/site/index.js'
 import type { EffectRequest, Effector, JournalEvent, Processor } from '../../topology/processor.js'
 import type { TopologyTestDriver } from '../../topology/test-driver.js'
 
@@ -60,7 +61,7 @@ export function scenarioProcessor({ domain, settings = {}, perform }: Scenario):
     alertmanager: answering('alertmanager-post'),
     random: () => 0,
   })
-  const found = all.find(({ name }) => name === domain)
+  const found = [...all, siteRegister('test-site') as Processor].find(({ name }) => name === domain)
   if (found === undefined) throw new Error(`there is no domain ${domain}`)
   return found
 }

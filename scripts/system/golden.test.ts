@@ -6,6 +6,7 @@ import { checkArchive } from '../../topology/archive/check-archive.js'
 import { verify } from '../../topology/audit/verify.js'
 import { goldenAudit, goldenDigest, goldenDirectory, scenarios } from '../golden/golden-journals.js'
 import { declaredProcessors } from '../process/declared-processors.js'
+import { SITE_REGISTER } from '../../processors/site/index.js'
 import { settingsWith } from '../../common/settings.js'
 import { projectDirectory } from '../project-directory.js'
 
@@ -15,9 +16,7 @@ const how = 'after a change that is meant: node dist/scripts/golden.js DOMAIN, a
 t.test('each domain has a golden journal, and it is as it was recorded', async (t) => {
   t.same(
     scenarios.map(({ domain }) => domain).sort(),
-    declaredProcessors(settingsWith({}))
-      .map(({ name }) => name)
-      .sort(),
+    [...declaredProcessors(settingsWith({})).map(({ name }) => name), SITE_REGISTER].sort(),
   )
   for (const { domain } of scenarios) t.match(await checkArchive(goldenDirectory(domain)), { isSound: true }, domain)
 })

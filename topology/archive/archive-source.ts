@@ -116,7 +116,7 @@ function snapshotOf(directory: string, { from, fold }: SegmentLine): Snapshot | 
     offset: from,
     state: fold.state,
     digest: deserializeStoreDigest(Buffer.from(fold.digestBefore, 'base64')),
-    gaps: fold.gaps.filter((gap) => gap.to <= from),
+    gaps: fold.gaps.filter((gap) => (gap.loadedAt === undefined ? gap.to <= from : gap.loadedAt < from)),
     async fill(store) {
       const rows = decodeRows(await readSealed(directory, snapshot))
       if (rows.length > 0) await store.write(rows)

@@ -12,8 +12,9 @@ import type { Folded } from '../task/folder.js'
 import { freeze } from '../task/freeze.js'
 import { RowStore } from '../task/row-store.js'
 import { foldSegment, segmentsOf } from '../task/segment.js'
-import type { FoldableRecord } from '../task/segment.js'
+import type { FoldableRecord, FoldItem } from '../task/segment.js'
 import type { Gap, JournalReader, Snapshot } from './journal-source.js'
+import { loadedRecords } from './loaded-records.js'
 
 export interface JournalFoldOptions {
   readonly reader: JournalReader
@@ -61,6 +62,8 @@ export class JournalFold {
   #read: LogRecord[] = []
   #offset: number
   #entries = 0
+  /** A term that begins with a pre-load was folded, of which nothing is noted yet. */
+  #isLoaded = false
 
   private constructor(options: JournalFoldOptions) {
     const { processor, journal, snapshot } = options
@@ -77,7 +80,9 @@ export class JournalFold {
         journal: journal.topic,
         rows: this.rows,
         codec: this.codec,
-        onConsequence: () => undefined,
+        onConsequence: (consequence) => {
+          if (consequence.kind === 'owner' && consequence.owner.preloaded && consequence.isNewest) this.#isLoaded = true
+        },
         onCount: () => undefined,
         onFolded: options.onFolded,
       },
@@ -124,6 +129,7 @@ export class JournalFold {
       const wanted = rewrite === undefined ? records : rewritten(records, rewrite)
       for (const { items } of segmentsOf(this.folder, wanted, segmentEntries)) {
         await foldSegment(this.rows, this.folder, items)
+        if (this.#isLoaded) await this.#noteLoaded(items)
         this.#entries += items.length
         if (this.rows.dirtyRows >= MAX_DIRTY_ROWS) await this.#write()
       }
@@ -163,6 +169,16 @@ export class JournalFold {
     this.#read.splice(0, records.length)
     if (records.length === 0 && this.#read.length > 0) this.#lacks(to)
     return readableRecords(this.codec, journal, records, (error) => this.unreadable.push(error))
+  }
+
+  /** What another site's journal had to say at the beginning of a term is not in this one. */
+  async #noteLoaded(items: readonly FoldItem[]): Promise<void> {
+    const { reader, journal } = this.#options
+    this.#isLoaded = false
+    for (const { entry, position } of items) {
+      if (entry.kind !== 'owner' || !entry.preloaded) continue
+      this.gaps.push(await loadedRecords(reader, this.codec, journal, entry, position.offset))
+    }
   }
 
   /** Notes that records before `offset` are not there. */

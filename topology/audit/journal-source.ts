@@ -45,4 +45,14 @@ export interface JournalPart {
 export interface Gap extends TopicPartition {
   readonly from: number
   readonly to: number
+  /**
+   * Of another site's journal, or its mirror: its records were loaded at this record of the own journal, which does not hold them.
+   * With `to` 0 how many they were cannot be told from what is read.
+   */
+  readonly loadedAt?: number
+}
+
+/** The record of the folded journal from which on a state may differ by the gap. */
+export function missingFrom({ from, loadedAt }: Gap): number {
+  return loadedAt ?? from
 }

@@ -11,6 +11,7 @@ import { changelogState, storeState } from './kept-state.js'
 import type { KeptState } from './kept-state.js'
 import { judge, judgeAlone } from './kept-verdict.js'
 import type { KeptVerdict } from './kept-verdict.js'
+import { missingFrom } from './journal-source.js'
 import type { Gap } from './journal-source.js'
 import type { OnProgress } from './replay-journals.js'
 import { sealsOf } from './seals.js'
@@ -185,18 +186,21 @@ function notVerified(
 ): readonly NotVerified[] {
   if (isMasked) return [{ from: 0, to: end, why: 'fields are masked, so its digests are not those that were sealed' }]
   const [gap] = gaps
-  const isLate = from > 0 && (gap === undefined || gap.to > from)
+  const isLate = from > 0 && (gap === undefined || gap.loadedAt !== undefined || gap.to > from)
   const before = isLate ? [{ from: 0, to: from - 1, why: 'it lies before the snapshot at which folding began' }] : []
   const last = upTo ?? from
   if (gap !== undefined) {
-    const told = last < gap.from ? [{ from: last + 1, to: gap.from, why: 'nothing is sealed of it' }] : []
-    return [
-      ...before,
-      ...told,
-      { from: gap.from + 1, to: end, why: `records ${gap.from} to ${gap.to - 1} are missing` },
-    ]
+    const lost = missingFrom(gap)
+    const told = last < lost ? [{ from: last + 1, to: lost, why: 'nothing is sealed of it' }] : []
+    return [...before, ...told, { from: lost + 1, to: end, why: whyOf(gap) }]
   }
   return last < end ? [...before, { from: last + 1, to: end, why: 'nothing is sealed of it yet' }] : before
+}
+
+function whyOf({ topic, partition, from, to, loadedAt }: Gap): string {
+  if (loadedAt === undefined) return `records ${from} to ${to - 1} are missing`
+  const which = to === 0 ? 'records' : `records ${from} to ${to - 1}`
+  return `${which} of ${topic}/${partition} were loaded at record ${loadedAt}`
 }
 
 interface Seals {

@@ -1,0 +1,124 @@
+import { mkdir, readdir, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { settingsWith } from '../../../common/settings.js'
+import { writeArchive } from '../../../topology/archive/write-archive.js'
+import type { Audit } from '../../../topology/audit/audit.js'
+import { openEmbeddedReader } from '../../audit/embedded-reader.js'
+import { scratchStores } from '../../audit/scratch-stores.js'
+import { declaredProcessors } from '../../process/declared-processors.js'
+import { startDmiPlugin } from '../../simulate/dmi-plugin.js'
+import { DOMAIN } from '../answers.js'
+import { deviceIds, registerDevices } from '../devices.js'
+import type { Figure } from '../figure.js'
+import { PARTITIONS } from '../heartbeats.js'
+import { startHttpCaller } from '../http-caller.js'
+import { longJournal } from '../long-journal.js'
+import { measureCommand } from '../measured-command.js'
+import type { Measured } from '../measured-command.js'
+import { startService } from '../service.js'
+
+const DEVICES = 60_000
+const DAY_EVENTS = 86_400_000
+/** A tenth of a day at 1,000 events a second; `BENCH_AUDIT_EVENTS` sets another number. */
+const EVENTS = Number(process.env['BENCH_AUDIT_EVENTS'] ?? DAY_EVENTS / 10)
+const ROUNDS = Math.max(10, Math.round(EVENTS / DEVICES / 10) * 10)
+const ROUND_MS = 60_000
+const MOST_MS = 2000
+/** Every second device turns with each round; this one never does. */
+const [TURNING, STILL] = ['ch-1', 'ch-2']
+
+/** Questions about one key of an archive of a tenth of a day and of all of it, and the memory of a replay of both. */
+export async function audit(directory: string): Promise<readonly Figure[]> {
+  const settings = settingsWith({ dataDir: join(directory, 'data') })
+  const { timeMs, topic } = await beginJournal(settings.dataDir)
+  const log = await openEmbeddedReader(settings.dataDir)
+  const ends = await Promise.all(
+    Array.from({ length: PARTITIONS }, async (_, partition) => (await log.offsets({ topic, partition })).end),
+  )
+  const scratch = scratchStores()
+  const archive = join(directory, 'archive')
+  await mkdir(archive)
+  const auditing: Audit = {
+    source: { reader: longJournal(log, { topic, ends, timeMs }, deviceIds(DEVICES), ROUNDS) },
+    applicationId: settings.applicationId,
+    processors: declaredProcessors(settings),
+    openStore: () => scratch.openStore(),
+  }
+  const started = performance.now()
+  await writeArchive(auditing, { directory: archive, domains: [DOMAIN], toTime: timeMs + (ROUNDS / 10) * ROUND_MS })
+  const small = await ask(archive, timeMs, ROUNDS / 10)
+  await writeArchive(auditing, { directory: archive, domains: [DOMAIN] })
+  const writtenMs = performance.now() - started
+  const large = await ask(archive, timeMs, ROUNDS)
+  await log.close()
+  await scratch.remove()
+  return figures(small, large, { writtenMs, bytes: await bytesOf(archive) })
+}
+
+/** Devices registered with the service itself, which is then stopped; answers when the first round of heartbeats may come. */
+async function beginJournal(dataDir: string): Promise<{ readonly timeMs: number; readonly topic: string }> {
+  const service = await startService(dataDir)
+  const plugin = await startDmiPlugin()
+  const caller = startHttpCaller(service.url)
+  await registerDevices(caller, plugin.address, deviceIds(DEVICES))
+  caller.close()
+  const { topic } = service.application.journal(DOMAIN)
+  await service.stop()
+  await plugin.close()
+  return { timeMs: Date.now() + 1000, topic }
+}
+
+type Asked = Readonly<Record<'state' | 'explain' | 'explainStill' | 'replay', Measured>>
+
+async function ask(archive: string, timeMs: number, rounds: number): Promise<Asked> {
+  const at = ['--at', String(timeMs + Math.floor(rounds / 2) * ROUND_MS)]
+  const of = ['--archive', archive, '--domain', DOMAIN, '--json']
+  const [state, explain, explainStill, replay] = [
+    await measureCommand('state', TURNING, ...at, ...of),
+    await measureCommand('explain', TURNING, ...at, ...of),
+    await measureCommand('explain', STILL, ...of),
+    await measureCommand('replay', ...of),
+  ]
+  for (const { out } of [state, explain, explainStill]) {
+    if (!/"trustLevel": "(NONE|COMPLETE)"/.test(out)) throw new Error(`no level in ${out.slice(0, 500)}`)
+  }
+  return { state, explain, explainStill, replay }
+}
+
+function figures(
+  small: Asked,
+  large: Asked,
+  { writtenMs, bytes }: { readonly writtenMs: number; readonly bytes: number },
+): readonly Figure[] {
+  const events = ROUNDS * DEVICES
+  /** What the ninefold more has added, nine more times over. */
+  const ofDay = (of: keyof Asked): number => {
+    const perEvent = (large[of].cpuMs - small[of].cpuMs) / (0.9 * events)
+    return Math.round(large[of].cpuMs + Math.max(0, perEvent) * Math.max(0, DAY_EVENTS - events))
+  }
+  const asked = (what: string, of: keyof Asked): Figure => {
+    const compared = `${Math.round(small[of].cpuMs)} ms in a tenth of it; so ${ofDay(of)} ms in a day's`
+    return { what: `${what}, CPU time`, value: large[of].cpuMs, unit: 'ms', atMost: MOST_MS, compared }
+  }
+  const { peakMb } = large.replay
+  return [
+    { what: `archive of ${events} events`, value: bytes / 1e6, unit: 'MB' },
+    { what: 'written to it', value: (events / writtenMs) * 1000, unit: '/s' },
+    asked('state of a key at a moment', 'state'),
+    asked('explain of a key at a moment', 'explain'),
+    asked('explain of a key that never changed', 'explainStill'),
+    {
+      what: 'replay of it, memory at most',
+      value: peakMb,
+      unit: 'MB',
+      atMost: small.replay.peakMb * 1.25,
+      compared: 'a tenth of it, and a quarter',
+    },
+  ]
+}
+
+async function bytesOf(directory: string): Promise<number> {
+  const files = (await readdir(directory, { recursive: true, withFileTypes: true })).filter((entry) => entry.isFile())
+  const sizes = await Promise.all(files.map(async ({ parentPath, name }) => (await stat(join(parentPath, name))).size))
+  return sizes.reduce((sum, size) => sum + size, 0)
+}
