@@ -140,6 +140,7 @@ export class Application implements Streams, LocalStreams {
         journalTopic,
         environment: (partition, onFailed) => this.#environment(domain, partition, onFailed),
         onError: (partition, error) => observer.onError(`task ${processor.name}/${partition}`, error),
+        onFenced: () => this.#member?.rejoin(),
         onFatal: options.onFatal,
       })
       const standbys = new StandbySet((partition) => this.#standbyEnvironment(domain, partition))
@@ -368,10 +369,11 @@ export class Application implements Streams, LocalStreams {
     // Forgotten by the group: the copies are as good as before.
     if (own === undefined || this.#isLeaving) return
     this.#hasJoined = true
-    for (const { journalTopic, standbys } of this.#domains.values()) {
+    for (const { journalTopic, standbys, tasks } of this.#domains.values()) {
       const ofDomain = (share: readonly TopicPartition[]): number[] =>
         share.flatMap(({ topic, partition }) => (topic === journalTopic ? [partition] : []))
       standbys.assign(ofDomain(own.standby), ofDomain(own.active))
+      tasks.reclaim(ofDomain(own.active))
     }
     this.#standbysMoved()
   }

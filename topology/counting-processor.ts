@@ -3,8 +3,8 @@ import type { FoldContext, IndexEntry, JournalEvent, Processor, Reads, Table } f
 
 /**
  * A small domain for the engine's own tests: counts events by key. What else an event does its mode says: `timer` and
- * `cancel`, `send`, `broadcast`, `request`, `delete`, `survey` (a scan), `deadLetter`, `fail`, `undeclared`; `at` and a
- * number give it a time of its own.
+ * `cancel`, `send`, `broadcast`, `request`, `delete`, `survey` (a scan), `deadLetter`, `fail`, `undeclared`, `intake` (asks how
+ * far the inputs are taken in, which comes as `takenIn` and the answer); `at` and a number give it a time of its own.
  */
 
 export interface CountRow {
@@ -48,6 +48,8 @@ export interface Counted extends JournalEvent {
   readonly data: { readonly key: string; readonly mode: string }
 }
 
+/** Counts what was told of the intake. */
+export const TAKEN_IN = 'x-taken-in'
 /** Entries that a survey looks at. */
 export const SURVEYED = 3
 export const WAKE_AFTER_MS = 1000
@@ -91,6 +93,7 @@ function evolve(event: Counted, context: FoldContext): void {
   if (mode === 'send') context.send(`${key}-sent`, counted(`${key}-sent`))
   if (mode === 'broadcast') context.broadcast(counted(`${key}-everywhere`))
   if (mode === 'deadLetter') context.deadLetter({ code: 'NOT_WANTED', message: `not wanted: ${key}` })
+  if (mode === 'intake') context.askIntake()
   if (mode === 'request') {
     const id = `${context.position.offset}/${context.position.index}`
     context.request({ id, kind: 'echo', target: key, payload: { key } })
@@ -142,6 +145,7 @@ export const countingProcessor: Processor<Counted> = {
   ],
   counters: { counted: 'Events counted, by mode' },
   settings: { greeting: 'hello' },
+  inputsTakenIn: (taken) => ({ type: 'Counted', data: { key: TAKEN_IN, mode: `takenIn${JSON.stringify(taken)}` } }),
   reads,
   evolve,
   readsOfDeadline: ({ id }) => ({ rows: [countRow(id.slice('wake/'.length))] }),

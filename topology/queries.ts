@@ -17,8 +17,8 @@ export interface Copy extends QuerySource {
   readonly offset: number
   /** ms since it was last known to stand at the journal's end. */
   readonly stalenessMs: number
-  /** It stands at the journal's end now. */
-  reachedEnd(): void
+  /** It holds all that the journal held at this monotonic time. */
+  reachedEnd(at: number): void
   /** Resolves when the record at `offset` is folded, no more is folded, or `signal` ends the wait. */
   whenFolded(offset: number, signal: AbortSignal): Promise<void>
   fail(error: Error): void
@@ -69,10 +69,10 @@ export async function answerQuery<Arguments, Result>(
     const message = `partition ${partition} stands at offset ${copy.offset - 1}, not yet at ${minOffset}`
     return failure('notUpToPosition', message)
   }
-  const offset = copy.offset - 1
   const { maxStalenessMs = Infinity } = demand
   if (copy.stalenessMs > Math.min(maxStalenessMs, MEASURED_MS)) await measured(environment, copy)
   const { stalenessMs } = copy
+  const offset = copy.offset - 1
   if (stalenessMs === Number.MAX_SAFE_INTEGER) return failure('restoring', `partition ${partition} is being restored`)
   const role = stalenessMs > STALE_OWNER_MS ? 'standby' : environment.role
   if (Math.floor(stalenessMs) > maxStalenessMs || (demand.role === 'active' && role === 'standby')) {
@@ -141,9 +141,11 @@ async function measured(environment: QueryEnvironment, copy: Copy): Promise<void
 }
 
 /** Notes that the copy stands at the journal's end. A log that cannot say so leaves the answer as stale as it was. */
-async function measure({ log, journalTopic: topic, partition }: QueryEnvironment, copy: Copy): Promise<void> {
+async function measure({ log, clock, journalTopic: topic, partition }: QueryEnvironment, copy: Copy): Promise<void> {
+  // The process may be paused before it hears the answer.
+  const askedAt = clock.monotonic()
   try {
-    if (copy.offset >= (await log.offsets({ topic, partition })).end) copy.reachedEnd()
+    if (copy.offset >= (await log.offsets({ topic, partition })).end) copy.reachedEnd(askedAt)
   } catch (thrown) {
     if (!(thrown instanceof LogError)) throw thrown
   }

@@ -4,7 +4,7 @@ import { ensureError, PulsefoldError } from '../common/errors.js'
 import type { Log, RecordBatch } from './log/log.js'
 import type { TaskEnvironment } from './task/environment.js'
 import type { HeldJournal } from './task/staleness.js'
-import { isDamage, Task } from './task/task.js'
+import { isDamage, isFencing, Task } from './task/task.js'
 
 export interface TaskSetOptions {
   readonly log: Log
@@ -12,6 +12,8 @@ export interface TaskSetOptions {
   readonly journalTopic: string
   environment(partition: number, onFailed: (error: Error) => void): TaskEnvironment
   onError(partition: number, error: Error): void
+  /** Another instance has taken a task over: the group must say whose it is. */
+  onFenced(): void
   /** A task cannot be opened, now or later. */
   onFatal(error: Error): void
 }
@@ -103,8 +105,22 @@ export class TaskSet {
     for (const task of this.#tasks.values()) task.drain()
   }
 
+  /**
+   * The group has said that these partitions are here: their tasks that another instance took over are opened anew. That
+   * instance was an owner that did not run for a while, and took the task in hand before it heard what had become of it.
+   */
+  reclaim(partitions: readonly number[]): void {
+    for (const partition of partitions)
+      if (this.#tasks.get(partition)?.isFenced === true) this.#startReplacing(partition)
+  }
+
   #failed(partition: number, error: Error): void {
-    if (!isDamage(error) || this.#isDraining || this.#replacements.has(partition)) return
+    if (isDamage(error)) this.#startReplacing(partition)
+    else if (isFencing(error) && !this.#isDraining) this.#options.onFenced()
+  }
+
+  #startReplacing(partition: number): void {
+    if (this.#isDraining || this.#replacements.has(partition)) return
     const stop = new AbortController()
     const done = this.#replace(partition, stop.signal).finally(() => this.#replacements.delete(partition))
     this.#replacements.set(partition, { stop, done })

@@ -26,8 +26,8 @@ export interface TestDriverOptions {
   >
 }
 
-/** Of all drivers: no two process starts have one name. */
-let starts = 0
+/** Process starts by what they find: no two of them have one name. */
+const starts = new WeakMap<MemoryProvider, number>()
 
 /** Turns of the event loop without a change after which nothing is under way. */
 const QUIET_TURNS = 6
@@ -78,9 +78,11 @@ export class TopologyTestDriver {
       newIncarnation: () => `${this.#options.application?.site ?? ''}incarnation-${++this.#incarnations}`,
       onCleanError: () => undefined,
     })
+    const start = (starts.get(this.stores) ?? 0) + 1
+    starts.set(this.stores, start)
     this.#application = new Application({
       applicationId: 'test',
-      instance: `start-${++starts}`,
+      instance: `${this.#options.application?.site ?? ''}start-${start}`,
       processors: this.#options.processors,
       log: this.#log,
       stores,

@@ -55,11 +55,7 @@ export function httpPeerTransport(clock: Clock): HttpPeerTransport {
         origin,
         path: pathname + path,
         method: 'POST',
-        headers: {
-          'content-type': 'application/json',
-          authorization: `Bearer ${token}`,
-          [PROTOCOL_HEADER]: String(PROTOCOL),
-        },
+        headers: callHeaders(token),
         body,
         signal: ended.signal,
       })
@@ -74,6 +70,15 @@ export function httpPeerTransport(clock: Clock): HttpPeerTransport {
   }
 
   return { post, close: () => agent.destroy() }
+}
+
+/** What a call says of itself. */
+export function callHeaders(token: string): Readonly<Record<string, string>> {
+  return {
+    'content-type': 'application/json',
+    authorization: `Bearer ${token}`,
+    [PROTOCOL_HEADER]: String(PROTOCOL),
+  }
 }
 
 function timedOut(url: string, timeoutMs: number): PeerError {

@@ -2,6 +2,7 @@ import { request as httpRequest } from 'node:http'
 import { connect } from 'node:net'
 import t from 'tap'
 import { PLUGIN, temporaryFolder } from './fixtures.js'
+import { inFull } from './full-length.js'
 import { spawnPulsefold } from './real-process.js'
 import { until } from './until.js'
 
@@ -12,10 +13,11 @@ t.test('ME-08 an idle service costs next to nothing', async (t) => {
   // The start itself has to be over: its lazily compiled code, its first garbage.
   const share = async (): Promise<number> => {
     const [before, beganAt] = [await cpu(), performance.now()]
-    await until('a while', () => performance.now() - beganAt > 5000)
+    const wholeMs = inFull(5 * 60_000, 5000)
+    await until('a while', () => performance.now() - beganAt > wholeMs, 2 * wholeMs)
     return ((await cpu()) - before) / ((performance.now() - beganAt) / 1000)
   }
-  await until('the process is idle', async () => (await share()) < 3 * 0.03, 60_000)
+  await until('the process is idle', async () => (await share()) < inFull(1, 3) * 0.03, 60_000)
   running.kill('SIGTERM')
   const { code, log } = await running.ended
   t.equal(code, 0)
@@ -63,7 +65,7 @@ t.test('SE-06 slow bodies and slow headers are ended, others are answered meanwh
   const running = spawnPulsefold(t, temporaryFolder(t))
   const { hostname, port } = new URL(await running.ready)
   await running.register(PLUGIN, ['dev-1'])
-  const slow = Array.from({ length: 120 }, (_, i) => {
+  const slow = Array.from({ length: inFull(600, 120) }, (_, i) => {
     const socket = connect(Number(port), hostname)
     const head =
       'POST /ncmp/v1/ch/searches HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 999\r\n\r\n'
@@ -84,9 +86,9 @@ t.test('SE-06 slow bodies and slow headers are ended, others are answered meanwh
       latencies.push(performance.now() - askedAt)
       return slow.every((socket) => socket.destroyed)
     },
-    3 * 30_000,
+    inFull(1, 3) * 30_000,
   )
   latencies.sort((a, b) => a - b)
   const p95 = latencies[Math.floor(latencies.length * 0.95)]!
-  t.ok(p95 < 3 * 100, `look-ups take ${p95} ms at p95`)
+  t.ok(p95 < inFull(1, 3) * 100, `look-ups take ${p95} ms at p95`)
 })

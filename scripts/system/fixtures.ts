@@ -190,10 +190,10 @@ export interface PluginDouble {
 }
 
 /** A DMI plugin's health endpoint on loopback. Ends with the test. */
-export async function startPlugin(t: Test, health: Health = up): Promise<PluginDouble> {
+export async function startPlugin(t: Test, health: Health = up, keepAliveTimeout = 100): Promise<PluginDouble> {
   let requests = 0
   const sockets = new Set<Socket>()
-  const server = createServer({ keepAliveTimeout: 100 }, (request, response) => {
+  const server = createServer({ keepAliveTimeout }, (request, response) => {
     requests++
     response.once('close', () => requests--)
     double.mostAtOnce.requests = Math.max(double.mostAtOnce.requests, requests)

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import type { Test } from 'tap'
 import { PLUGIN, temporaryFolder } from './fixtures.js'
+import { inFull } from './full-length.js'
 import type { Level } from './http-client.js'
 import { spawnPulsefold } from './real-process.js'
 import type { RealProcess } from './real-process.js'
@@ -235,7 +236,7 @@ t.test('SH-01 SIGTERM in mid-batch, several times in a row', async (t) => {
   let running = spawnPulsefold(t, folder)
   await running.ready
   await running.register(PLUGIN, devices)
-  const times = 5
+  const times = inFull(20, 5)
   const batch = Array.from(
     { length: 5000 },
     (_, i) => [devices[i % devices.length]!, Math.floor(i / devices.length)] as const,

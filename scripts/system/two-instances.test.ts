@@ -10,6 +10,7 @@ import { realBrokers } from '../../topology/log/kafka/real-brokers.js'
 import type { NewRecord } from '../../topology/log/log.js'
 import { partitionOf } from '../../topology/partitioner.js'
 import { heartbeat, onKafka, PLUGIN, temporaryFolder } from './fixtures.js'
+import { inFull } from './full-length.js'
 import { spawnPulsefold } from './real-process.js'
 import type { RealProcess } from './real-process.js'
 import { until } from './until.js'
@@ -187,7 +188,7 @@ if (brokers.length > 0) {
     const load = (async () => {
       while (!done.signal.aborted || round % 2 === 1) await sendRound(two, round++)
     })()
-    for (let turn = 0; turn < 3; turn++) {
+    for (let turn = 0; turn < inFull(20, 3); turn++) {
       const { process: leaving } = two.all.at(-1) as Instance
       const joining = two.add()
       const before = round

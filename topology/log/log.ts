@@ -29,6 +29,8 @@ export interface RecordBatch extends TopicPartition {
   readonly next: number
   /** The end of the partition when this was read: the offset the next appended record will get. */
   readonly end: number
+  /** Monotonic time at which it ended there, or earlier, ms; told of what is delivered to a group's member. */
+  readonly readAt?: number
 }
 
 /** What a topic of ours is created with, or an existing one is checked against. */

@@ -6,6 +6,7 @@ import { blockCodec } from '../journal/block-codec.js'
 import type { EventEntry, JournalEntry } from '../journal/entry.js'
 import type { LogRecord } from '../log/log.js'
 import { partitionOf } from '../partitioner.js'
+import type { SourcePosition } from '../processor.js'
 import { tableRuntimes } from '../task/table-runtime.js'
 
 /**
@@ -21,6 +22,12 @@ export interface CountingModel {
   /** `topic/partition/offset code`. */
   readonly deadLetters: ReadonlySet<string>
   readonly answers: ReadonlyMap<string, unknown>
+  /** Command id → where it was folded first, and what that said. */
+  readonly answered: ReadonlyMap<string, { readonly offset: number; readonly answer: unknown }>
+  /** Every event that was taken, in order. */
+  readonly taken: readonly TakenEvent[]
+  /** Key → its count behind each entry that changed it, by offset. */
+  readonly history: ReadonlyMap<string, readonly (readonly [offset: number, count: number])[]>
   readonly armed: ReadonlySet<string>
   readonly owed: ReadonlySet<string>
   /** `partition key` of events that must come up in a journal, each once by source position. */
@@ -28,6 +35,15 @@ export interface CountingModel {
   /** Of the rows, as `StoreDigest.rows` and `.withoutPositions` give it. */
   readonly digest: string
   readonly digestWithoutPositions: string
+}
+
+export interface TakenEvent {
+  readonly offset: number
+  readonly index: number
+  readonly timestamp: number
+  readonly source: SourcePosition
+  readonly key: string
+  readonly mode: string
 }
 
 const OUTPUT_IDS = '4d1f2b1e-6d0c-5c53-9d5a-0f2f1d7c8a11'
@@ -46,6 +62,9 @@ export function countingModel(
   const notices = new Map<string, string>()
   const deadLetters = new Set<string>()
   const answers = new Map<string, unknown>()
+  const answered = new Map<string, { offset: number; answer: unknown }>()
+  const takenEvents: TakenEvent[] = []
+  const history = new Map<string, [offset: number, count: number][]>()
   const armed = new Set<string>()
   const owed = new Set<string>()
   const sends: string[] = []
@@ -95,17 +114,22 @@ export function countingModel(
     }
     if (mode === 'delete') rows.delete(key)
     else rows.set(key, row)
+    const changes = history.get(key) ?? []
+    changes.push([offset, rows.get(key)?.count ?? 0])
+    history.set(key, changes)
     if (mode === 'send') sends.push(`${partitionOf(`${key}-sent`, partitions)} ${key}-sent`)
     if (mode === 'broadcast') for (let p = 0; p < partitions; p++) sends.push(`${p} ${key}-everywhere`)
     if (mode === 'deadLetter') letter(entry, offset, 'NOT_WANTED')
     if (mode === 'request') owed.add(`${offset}/${index}`)
     if (entry.commandId !== undefined) {
-      answers.set(entry.commandId, { key, count: row.count })
+      const answer = { key, count: row.count }
+      answers.set(entry.commandId, answer)
+      if (!answered.has(entry.commandId)) answered.set(entry.commandId, { offset, answer })
       armed.add(`${time + 600_000} $answer/${entry.commandId}`)
     }
   }
 
-  const fold = (entry: JournalEntry, offset: number, index: number): void => {
+  const fold = (entry: JournalEntry, offset: number, index: number, timestamp: number): void => {
     const last = taken.get(entry.source.source) ?? [-1, -1]
     if (entry.source.offset < last[0] || (entry.source.offset === last[0] && entry.source.index <= last[1])) return
     taken.set(entry.source.source, [entry.source.offset, entry.source.index])
@@ -121,6 +145,8 @@ export function countingModel(
     } else {
       if (entry.commandId !== undefined && answers.has(entry.commandId)) return
       if (entry.effectId !== undefined && !owed.delete(entry.effectId)) return
+      const { key, mode } = (entry.event as Counted).data
+      takenEvents.push({ offset, index, timestamp, source: entry.source, key, mode })
       count(entry, offset, index)
     }
   }
@@ -128,7 +154,7 @@ export function countingModel(
   for (const { offset, timestamp, value } of records) {
     for (const [index, entry] of codec.decode(value ?? Buffer.alloc(0)).entries()) {
       time = Math.max(time, timestamp)
-      fold(entry, offset, index)
+      fold(entry, offset, index, timestamp)
     }
   }
 
@@ -146,6 +172,9 @@ export function countingModel(
     notices,
     deadLetters,
     answers,
+    answered,
+    taken: takenEvents,
+    history,
     armed,
     owed,
     sends,

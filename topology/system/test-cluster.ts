@@ -36,11 +36,19 @@ export interface TestInstance {
   /** The end of the process, as by kill -9, and the group's going on without it. */
   kill(): Promise<void>
   readonly process: TestProcess
+  readonly url: string
+  readonly token: string
 }
 
-const QUIET_TURNS = 8
+/** How an instance is started. */
+export interface InstanceOptions extends Partial<ApplicationOptions> {
+  readonly skewMs?: number
+  readonly clockRate?: number
+}
+
+/** Turns of the event loop in which no process does anything after which none will. */
+const QUIET_TURNS = 5
 const MAX_TURNS = 200_000
-let starts = 0
 
 /** Several instances of one application on one embedded log in one process, each with stores of its own, on one manual clock. */
 export class TestCluster {
@@ -51,6 +59,9 @@ export class TestCluster {
   readonly #instances = new Set<TestInstance>()
   #log: EmbeddedLog | undefined
   #incarnations = 0
+  #starts = 0
+  /** What processes have done to the outside, or were told. */
+  #activity = 0
   /** Set by a test: puts something between an instance and a store just opened. */
   wrapStore: (instance: string, name: string, store: KeyValueStore) => KeyValueStore = (_i, _n, store) => store
   /** Set by a test: puts something between an instance and the log. */
@@ -75,14 +86,25 @@ export class TestCluster {
   }
 
   /** Starts an instance on its disk, as it was left; resolves when nothing moves. */
-  async start(name: string, options: Partial<ApplicationOptions> = {}): Promise<TestInstance> {
+  async start(name: string, options: InstanceOptions = {}): Promise<TestInstance> {
+    const instance = this.create(name, options)
+    await this.join(instance)
+    await this.settle()
+    return instance
+  }
+
+  /** An instance on its disk, as it was left, that does nothing yet. */
+  create(name: string, options: InstanceOptions = {}): TestInstance {
     const disk = this.#disks.get(name) ?? memoryProvider()
     this.#disks.set(name, disk)
     const instance = this.#instance(name, disk, options)
     this.#instances.add(instance)
-    await instance.application.start({ advertisedUrl: `http://${name}` })
-    await this.settle()
     return instance
+  }
+
+  /** Rejects when it cannot start; pending for ever when it ends before. */
+  join({ application, url, token }: TestInstance): Promise<void> {
+    return application.start({ advertisedUrl: url, token })
   }
 
   /** The next start of this instance finds no stores. */
@@ -100,14 +122,16 @@ export class TestCluster {
 
   /** Waits until nothing moves any more at this moment of the clock. */
   async settle(): Promise<void> {
-    let quiet = 0
-    let before = ''
-    for (let turn = 0; turn < MAX_TURNS && quiet < QUIET_TURNS; turn++) {
-      await new Promise((resolve) => setImmediate(resolve))
-      const now = await this.#fingerprint()
-      quiet = now === before ? quiet + 1 : 0
-      before = now
+    for (let turns = 0, quiet = 0, before = -1; turns < MAX_TURNS && quiet < QUIET_TURNS; turns++) {
+      await turn()
+      quiet = this.#activity === before ? quiet + 1 : 0
+      before = this.#activity
     }
+  }
+
+  /** Something happened that others may follow. */
+  stir(): void {
+    this.#activity++
   }
 
   /** Appends to an input topic (partition 0 unless given) and waits until nothing moves. */
@@ -193,7 +217,11 @@ export class TestCluster {
     await this.#log?.close()
   }
 
-  #instance(name: string, disk: MemoryProvider, options: Partial<ApplicationOptions>): TestInstance {
+  #instance(
+    name: string,
+    disk: MemoryProvider,
+    { skewMs = 0, clockRate = 1, ...options }: InstanceOptions,
+  ): TestInstance {
     const states: string[] = []
     const setAside: string[] = []
     const errors: string[] = []
@@ -208,10 +236,15 @@ export class TestCluster {
       onError: (where, error) => errors.push(`${where}: ${error.message}`),
     }
     const log = this.wrapLog(name, this.log)
-    const process = new TestProcess(this.clock, disk, log, (store, opened) => this.wrapStore(name, store, opened))
+    const process = new TestProcess({
+      ...{ clock: this.clock, disk, log, skewMs, clockRate },
+      wrapStore: (store, opened) => this.wrapStore(name, store, opened),
+      onActivity: () => this.stir(),
+    })
+    const id = `${name}-${++this.#starts}`
     const application = new Application({
       applicationId: 'test',
-      instance: `${name}-${++starts}`,
+      instance: id,
       processors: this.#options.processors,
       log: process.log,
       stores: process.stores,
@@ -229,6 +262,7 @@ export class TestCluster {
     })
     const instance: TestInstance = {
       ...{ name, application, process, states, setAside, errors },
+      ...{ url: `http://${name}`, token: `token of ${id}` },
       restored: () => restored,
       stop: async () => {
         if (!this.#instances.delete(instance)) return
@@ -243,18 +277,6 @@ export class TestCluster {
     }
     return instance
   }
-
-  async #fingerprint(): Promise<string> {
-    const parts: (string | number)[] = []
-    for (const { name, partitions } of await this.log.topics()) {
-      for (let partition = 0; partition < partitions; partition++) {
-        parts.push((await this.log.offsets({ topic: name, partition })).end)
-      }
-    }
-    for (const { application } of this.#instances) {
-      for (const task of application.tasks) parts.push(task.partition, task.state, task.offset, task.committedOffset)
-      for (const standby of application.standbys) parts.push(standby.partition, standby.state, standby.offset)
-    }
-    return parts.join()
-  }
 }
+
+export const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))

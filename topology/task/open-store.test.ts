@@ -358,3 +358,25 @@ t.test('a topic that the log does not know for a moment is no other topic: the s
   t.equal(commit.offset, 10)
   t.same(known.setAside, [])
 })
+
+t.test('a log that fails in the middle leaves no store open: the next try opens it', async (t) => {
+  let calls = 0
+  let failing = 0
+  const failed = new Error('the log does not answer')
+  const opening = await subject((log) => {
+    const unless = <Result>(work: () => Promise<Result>): Promise<Result> =>
+      ++calls === failing ? Promise.reject(failed) : work()
+    const topic: Log['topic'] = (name) => unless(() => log.topic(name))
+    const offsets: Log['offsets'] = (at) => unless(() => log.offsets(at))
+    const read: Log['read'] = (...given) => unless(() => log.read(...given))
+    return Object.create(log, { topic: { value: topic }, offsets: { value: offsets }, read: { value: read } }) as Log
+  })
+  for (failing = 1; ; failing++) {
+    calls = 0
+    const opened = await opening.open().catch((thrown: unknown) => thrown)
+    if (opened === failed) continue
+    await (opened as OpenedStore).store.close()
+    break
+  }
+  t.ok(failing > 5, `it failed at each of ${failing - 1} calls`)
+})

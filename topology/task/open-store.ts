@@ -71,7 +71,7 @@ export async function openTaskStore(environment: StoreEnvironment, signal: Abort
       { details: { topic: journalTopic, partition, from: offset, to: logs.start } },
     )
   }
-  return { ...opened, outputs: await outputsOf(environment, opened, logs) }
+  return orClose(opened.store, async () => ({ ...opened, outputs: await outputsOf(environment, opened, logs) }))
 }
 
 /**
@@ -245,7 +245,7 @@ async function openFresh(environment: StoreEnvironment, logs: Logs): Promise<Fou
   const { incarnation } = logs
   const changelog = { ...logs.changelog, offset: -1 }
   const store = await openStore(environment)
-  await lackAll(store, log, { topic, partition })
+  await orClose(store, () => lackAll(store, log, { topic, partition }))
   const { foldVersion } = processor
   const commit = {
     offset: 0,
@@ -264,6 +264,16 @@ async function openFresh(environment: StoreEnvironment, logs: Logs): Promise<Fou
 async function commitOf(store: KeyValueStore): Promise<[Buffer | undefined, Buffer | undefined]> {
   const [commit, digest] = await store.getMany(commitKeys)
   return [commit, digest]
+}
+
+/** A store that is not gone on with must not stay open: the next try could not open it. */
+async function orClose<Result>(store: KeyValueStore, work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work()
+  } catch (thrown) {
+    await store.close()
+    throw thrown
+  }
 }
 
 function openStore({ stores, storeName, settings }: StoreEnvironment): Promise<KeyValueStore> {

@@ -31,7 +31,7 @@ t.test('an end that does not move is reached as of the last look', async (t) => 
   }
   staleness.reached(5)
   t.equal(staleness.ms, 100)
-  staleness.reachedEnd()
+  staleness.reachedEnd(clock.monotonic())
   t.equal(staleness.ms, 0)
 })
 

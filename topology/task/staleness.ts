@@ -53,9 +53,9 @@ export class Staleness {
     this.#samples = open
   }
 
-  /** The copy stands at the journal's end now. */
-  reachedEnd(): void {
-    this.#knownAt = this.#clock.monotonic()
+  /** The copy holds all that the journal held at this monotonic time. */
+  reachedEnd(at: number): void {
+    this.#knownAt = Math.max(at, this.#knownAt ?? at)
     this.#samples = []
   }
 }

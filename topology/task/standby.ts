@@ -119,8 +119,8 @@ export class Standby {
     this.#running ??= this.#run()
   }
 
-  reachedEnd(): void {
-    this.#staleness.reachedEnd()
+  reachedEnd(at: number): void {
+    this.#staleness.reachedEnd(at)
   }
 
   whenFolded(offset: number, signal: AbortSignal): Promise<void> {

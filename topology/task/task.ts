@@ -4,6 +4,7 @@ import type { StoreDigest } from '../../state-stores/digest.js'
 import { EngineError } from '../errors.js'
 import { readableRecords } from '../journal/readable-records.js'
 import type { DecodedRecord } from '../journal/readable-records.js'
+import { LogError } from '../log/errors.js'
 import type { RecordBatch, TransactionalWriter } from '../log/log.js'
 import { retrying } from '../retry.js'
 import { Tally } from '../tally.js'
@@ -104,6 +105,10 @@ export class Task {
   get damage(): StoreError | undefined {
     return isDamage(this.#failure) ? this.#failure : undefined
   }
+  /** Another instance has taken it over. */
+  get isFenced(): boolean {
+    return this.#state === 'FAILED' && isFencing(this.#failure)
+  }
   /** Folds what it is given. */
   get isRunning(): boolean {
     return this.#state === 'RUNNING' || this.#state === 'LIVE'
@@ -198,6 +203,7 @@ export class Task {
   /** Folds a batch of journal records; resolves when folded (not when committed), or when the task has failed. */
   async process(batch: RecordBatch): Promise<void> {
     if (!this.isRunning) return
+    const receivedAt = this.#environment.clock.monotonic()
     try {
       await this.#processRecords(batch)
     } catch (thrown) {
@@ -205,14 +211,14 @@ export class Task {
       if (this.#stop.signal.aborted) return
       throw thrown
     }
-    if (batch.next >= batch.end) this.#atEndSince = this.#environment.clock.monotonic()
+    if (batch.next >= batch.end) this.reachedEnd(batch.readAt ?? receivedAt)
     void this.#open().ownership.folded(this.#offset)
     this.#open().committer.schedule()
   }
 
-  /** The store stands at the journal's end: nothing was there to read. */
-  reachedEnd(): void {
-    this.#atEndSince = this.#environment.clock.monotonic()
+  /** The store holds all that the journal held at this monotonic time. */
+  reachedEnd(at: number): void {
+    this.#atEndSince = Math.max(at, this.#atEndSince ?? at)
   }
 
   /** Resolves when the record at `offset` is folded, the task has stopped, or `signal` ends the wait. */
@@ -461,6 +467,11 @@ export class Task {
 }
 
 /** A read or write found the store's files damaged. */
+/** Another instance has opened the task's writer. */
+export function isFencing(error: unknown): boolean {
+  return error instanceof LogError && error.code === 'WRITER_FENCED'
+}
+
 export function isDamage(error: unknown): error is StoreError {
   return error instanceof StoreError && error.code === 'STORE_CORRUPT'
 }

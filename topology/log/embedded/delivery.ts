@@ -80,7 +80,8 @@ export class Delivery {
           if (position === this.partition.end) {
             await this.partition.reachesBeyond(position, this.#sought.signal)
           }
-          batch = await this.partition.read(position, this.#options)
+          const readAt = this.#options.clock.monotonic()
+          batch = { ...(await this.partition.read(position, this.#options)), readAt }
         }
         // `pause` or `stop` may have come while the batch was read.
         await this.#resumed

@@ -1,6 +1,6 @@
 import type { Clock } from '../../../common/clock.js'
 import type { KeyValueStore, StoreProvider } from '../../../state-stores/key-value-store.js'
-import type { Log, TopicPartition } from '../log.js'
+import type { Log, TopicPartition, TopicSpec } from '../log.js'
 import { Cleaner } from './cleaner.js'
 import { logClock } from './log-clock.js'
 import { PositionRows } from './position-rows.js'
@@ -38,6 +38,11 @@ export interface EmbeddedLog extends Log {
   clean(): Promise<void>
   /** Moves the log start up to `offset`, at most to the end; what lies before is gone. */
   deleteBefore(partition: TopicPartition, offset: number): Promise<void>
+  /**
+   * Deletes a topic and makes it anew, with what it is to be from now on: another incarnation, without records and positions of
+   * groups. Its consumers are given the new partitions. Errors: TOPIC_UNKNOWN.
+   */
+  recreateTopic(spec: TopicSpec): Promise<void>
 }
 
 /**

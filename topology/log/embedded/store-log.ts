@@ -165,6 +165,12 @@ export class StoreLog implements EmbeddedLog {
     await this.#parts.cleaner.deleteBefore(partition, offset)
   }
 
+  async recreateTopic(spec: TopicSpec): Promise<void> {
+    this.#checkOpen()
+    await this.#parts.topics.recreate(spec)
+    for (const group of this.#groups.values()) group.rejoin()
+  }
+
   close(): Promise<void> {
     this.#closing ??= this.#close()
     return this.#closing

@@ -95,3 +95,36 @@ t.test('an append of nothing answers the end and writes nothing', async (t) => {
   t.same(await log.offsets({ topic, partition: 0 }), { start: 0, end: 3 })
   await log.close()
 })
+
+t.test('a topic made anew is another one, empty, and its consumers are given its partitions', async (t) => {
+  const name = newName()
+  const log = await openLog(name)
+  const topic = await createTopic(log, { partitions: 1 })
+  await log.append(topic, 0, numbered(3, 'old'))
+  const listener = new RecordingListener()
+  const member = await log.join({ group: 'group', topics: [topic], listener })
+  await listener.until((seen) => seen.records().length === 3)
+  await member.commit({ topic, partition: 0 }, { offset: 3, metadata: '' })
+  const before = await log.topic(topic)
+  const spec: TopicSpec = {
+    ...{ name: topic, partitions: 2, cleanup: 'delete', retentionMs: -1, retentionBytes: -1 },
+    timestampType: 'CreateTime',
+  }
+  await log.recreateTopic(spec)
+  t.not((await log.topic(topic))?.incarnation, before?.incarnation)
+  t.same(await readAll(log, { topic, partition: 0 }), [])
+  await log.append(topic, 1, numbered(2, 'new'))
+  await listener.until((seen) => seen.records().length === 5)
+  t.equal(await member.committed({ topic, partition: 0 }), undefined)
+  await log.close()
+  const reopened = await openLog(name)
+  t.same(valuesOf(await readAll(reopened, { topic, partition: 1 })), ['new0', 'new1'])
+  t.same(await readAll(reopened, { topic, partition: 0 }), [])
+  await reopened.close()
+  await t.rejects(
+    openLog(name).then((again) => again.recreateTopic({ ...spec, name: 'missing' })),
+    {
+      code: 'TOPIC_UNKNOWN',
+    },
+  )
+})

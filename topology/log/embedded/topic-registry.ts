@@ -82,9 +82,26 @@ export class TopicRegistry {
     return created
   }
 
+  /** In the place of the topic of this name comes another one, empty, that may have other partitions. Errors: TOPIC_UNKNOWN. */
+  recreate(spec: TopicSpec): Promise<void> {
+    const recreated = this.#creating.then(async () => {
+      const { partitions } = this.get(spec.name)
+      const row = { number: this.#highestNumber() + 1, incarnation: this.#newIncarnation(), spec: { ...spec } }
+      await this.#write(new Map([[spec.name, row]]))
+      this.#topics.set(spec.name, await this.#load(row))
+      for (const partition of partitions) await partition.deleteBefore(partition.end)
+    })
+    this.#creating = recreated.catch(() => undefined)
+    return recreated
+  }
+
+  #highestNumber(): number {
+    return Math.max(0, ...[...this.#topics.values()].map((topic) => topic.number))
+  }
+
   async #create(specs: readonly TopicSpec[]): Promise<void> {
     const rows = new Map<string, TopicRow>()
-    let number = Math.max(0, ...[...this.#topics.values()].map((topic) => topic.number))
+    let number = this.#highestNumber()
     for (const spec of specs) {
       const existing = rows.get(spec.name) ?? this.#topics.get(spec.name)
       checkSpec(spec, existing?.spec)
@@ -93,14 +110,18 @@ export class TopicRegistry {
       rows.set(spec.name, { number: existing?.number ?? ++number, incarnation, spec: { ...spec } })
     }
     if (rows.size === 0) return
-    await this.#queue.submit(0, (operations) => {
-      for (const [name, row] of rows) operations.push({ key: topicKey(name), value: Buffer.from(JSON.stringify(row)) })
-      return { applied: () => undefined, undo: () => undefined }
-    })
+    await this.#write(rows)
     for (const [name, row] of rows) {
       const partitions = this.#topics.get(name)?.partitions
       this.#topics.set(name, partitions === undefined ? await this.#load(row) : { ...row, partitions })
     }
+  }
+
+  #write(rows: ReadonlyMap<string, TopicRow>): Promise<void> {
+    return this.#queue.submit(0, (operations) => {
+      for (const [name, row] of rows) operations.push({ key: topicKey(name), value: Buffer.from(JSON.stringify(row)) })
+      return { applied: () => undefined, undo: () => undefined }
+    })
   }
 
   async #load(row: TopicRow): Promise<Topic> {

@@ -145,9 +145,10 @@ export class Fetcher {
   async #arrived(delivery: Delivery, offset: number, found: Fetched): Promise<void> {
     const { topic, partition } = delivery.partition
     if (found.errorCode !== 0) return this.#refused(delivery, offset, new BrokerError(found.errorCode))
+    const readAt = this.#context.clock.monotonic()
     try {
       const { records, next } = await decodeBatches(found.bytes, offset, found.aborted)
-      delivery.arrive(offset, { topic, partition, records, next, end: found.lastStableOffset })
+      delivery.arrive(offset, { topic, partition, records, next, end: found.lastStableOffset, readAt })
     } catch (error) {
       delivery.stop()
       const message = `partition ${partition} of topic ${cut(topic)} cannot be read at ${offset}: ${ensureError(error).message}`

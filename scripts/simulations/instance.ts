@@ -1,14 +1,23 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import t from 'tap'
 import { StoreError } from '../../state-stores/errors.js'
-import { countingProcessor } from '../counting-processor.js'
-import { openEmbeddedLogAt } from '../log/embedded/embedded-log.js'
-import { taskSteps } from '../task/environment.js'
-import { TopologyTestDriver } from '../test-driver.js'
-import { checkRun, CountingRun, inputRecord, stopAt } from './counting-run.js'
-import type { Action } from './counting-run.js'
-import { action, expectedTotals, partition, PARTITIONS, sorted, totalsOf, value } from './random-actions.js'
+import { countingProcessor } from '../../topology/counting-processor.js'
+import { openEmbeddedLogAt } from '../../topology/log/embedded/embedded-log.js'
+import { taskSteps } from '../../topology/task/environment.js'
+import { TopologyTestDriver } from '../../topology/test-driver.js'
+import { checkRun, CountingRun, inputRecord, stopAt } from '../../topology/system/counting-run.js'
+import type { Action } from '../../topology/system/counting-run.js'
+import { simulationOf } from './random-story.js'
+import { traceOf } from './trace.js'
+import {
+  action,
+  expectedTotals,
+  partition,
+  PARTITIONS,
+  sorted,
+  totalsOf,
+  value,
+} from '../../topology/system/random-actions.js'
 
 /** What befalls the process between two actions. */
 type Accident =
@@ -48,7 +57,7 @@ const accident: fc.Arbitrary<Accident> = fc.oneof(
     nth: fc.integer({ min: 1, max: 3 }),
   }),
 )
-const story = fc.array(fc.oneof({ weight: 3, arbitrary: action }, { weight: 1, arbitrary: accident }), {
+const actions = fc.array(fc.oneof({ weight: 3, arbitrary: action }, { weight: 1, arbitrary: accident }), {
   minLength: 1,
   maxLength: 14,
 })
@@ -130,27 +139,32 @@ class TroubledRun extends CountingRun {
   }
 }
 
-t.setTimeout(200_000)
-
-t.test('whatever befalls the process, stores and outputs are those of the journal, and totals are exact', async () => {
-  const property = fc.asyncProperty(story, settings, async (actions, application) => {
+/** Whatever befalls the process, stores and outputs are those of the journal, and totals are exact. */
+export const instance = simulationOf({
+  name: 'instance',
+  about: 'one instance that crashes at any step, loses its disk, or cannot write to its log',
+  story: fc.record({ actions, settings }),
+  async run(story) {
     const driver = new TopologyTestDriver({
       processors: [countingProcessor],
       partitions: PARTITIONS,
-      application,
+      application: story.settings,
       observer: { onSetAside: (_domain, _partition, reason) => assert.doesNotMatch(reason, /does not give its state/) },
     })
     const run = new TroubledRun(driver)
     await driver.start()
-    for (const step of actions) await run.act(step)
+    for (const step of story.actions) await run.act(step)
     await run.act({ kind: 'crash' })
     await run.finish()
     const models = await checkRun(run)
-    assert.deepEqual(sorted(totalsOf(models)), sorted(expectedTotals(actions)))
+    assert.deepEqual(sorted(totalsOf(models)), sorted(expectedTotals(story.actions)))
+    const trace = await traceOf(
+      driver,
+      [...run.answers].map(([id, answer]) => `${id} ${JSON.stringify(answer)}`),
+    )
     await run.act({ kind: 'loseDisk' })
     await checkRun(run)
     await driver.stop()
-  })
-  const seed = Number(process.env.PULSEFOLD_TEST_SEED ?? 20260101)
-  await fc.assert(property, { seed, numRuns: Number(process.env.PULSEFOLD_TEST_RUNS ?? 200) })
+    return { trace }
+  },
 })
