@@ -421,7 +421,7 @@ export class Application implements Streams, LocalStreams {
       clock,
       log,
       inputs: () => inputs.flatMap(({ topic }) => this.#sources.partitionsOf(topic)),
-      committed: async (input) => (await this.#member?.committed(input))?.offset,
+      committed: async (input) => this.#sources.takenIn(input) ?? (await this.#member?.committed(input))?.offset,
       tell: (partition, taken) => {
         const event = inputsTakenIn?.(taken)
         if (event !== undefined) writers[partition]?.append([{ kind: 'event', event }]).catch(onError)

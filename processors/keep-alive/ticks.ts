@@ -12,7 +12,7 @@ const REMEMBERED_REQUESTS = 64
 
 /** Starts a RIC's ticks where they do not run: it has its first instance. */
 export function startTicks(context: Context, ric: string): void {
-  if (ricOf(context, ric).tickDue === 0) armNext(context, ric)
+  if (ricOf(context, ric).tickDue === 0) changeRic(context, ric, { tickDue: armNext(context, ric) })
 }
 
 /**
@@ -28,8 +28,7 @@ export function tickDue(ric: string, context: Context): void {
   const sent: KeepAliveRequestSent = { ric, tick: tick + 1, askedAt: context.time, epoch: context.epoch }
   requestKeepAlive(context, { ric }, { type: 'KeepAliveRequestSent', data: sent })
   context.askIntake()
-  changeRic(context, ric, { tick: tick + 1 })
-  armNext(context, ric)
+  changeRic(context, ric, { tick: tick + 1, tickDue: armNext(context, ric) })
   context.count('ticks')
 }
 
@@ -95,9 +94,10 @@ function requestsOfSilence({ keepAliveResponseTimeoutMs, keepAliveDelayMs }: Kee
   return Math.ceil(keepAliveResponseTimeoutMs / keepAliveDelayMs)
 }
 
-function armNext(context: Context, ric: string): void {
+/** Answers when it is due. */
+function armNext(context: Context, ric: string): number {
   const { keepAliveDelayMs } = context.settings
   const due = (Math.floor(context.time / keepAliveDelayMs) + 1) * keepAliveDelayMs
   context.arm(due, deadlineId('tick', ric))
-  changeRic(context, ric, { tickDue: due })
+  return due
 }

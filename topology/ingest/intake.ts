@@ -86,6 +86,7 @@ export class Intake {
 
   async #isTakenIn(input: TopicPartition & { readonly start: number; readonly end: number }): Promise<boolean> {
     const { start, end } = input
+    if (start === end) return true
     const position = Math.max(start, (await this.#options.committed(input)) ?? start)
     return position >= end || this.#isEmpty(input, position, end)
   }

@@ -114,6 +114,12 @@ export class Sources {
     return this.#topics.get(topic)?.description?.partitions ?? 0
   }
 
+  /** Up to where a partition is taken in that this instance reads, by what it has committed; undefined: another does. */
+  takenIn(at: TopicPartition): number | undefined {
+    const source = this.#held.get(partitionName(at))
+    return source?.stopped === '' ? source.position : undefined
+  }
+
   /** Errors: TOPIC_UNKNOWN, as long as the topic is missing. */
   partitionsOf(topic: string): readonly TopicPartition[] {
     const partitions = this.#topics.get(topic)?.description?.partitions
