@@ -131,6 +131,12 @@ export class AvroReader {
     return this.#buffer.length - this.#at
   }
 
+  /** To a place that is there, or its end. */
+  moveTo(at: number): void {
+    if (at > this.#buffer.length) throw new RangeError(`${at - this.#buffer.length} bytes are not there`)
+    this.#at = at
+  }
+
   byte(): number {
     const value = this.#buffer[this.#at++]
     if (value === undefined) throw new RangeError('it ends in the middle of a value')
@@ -177,6 +183,20 @@ export class AvroReader {
       if ((buffer[i] as number) >= 0x80) return buffer.toString('utf8', from, from + length)
     }
     return buffer.toString('latin1', from, from + length)
+  }
+
+  /** Whether these bytes come next, and are so many. */
+  isNext(bytes: Buffer, length: number): boolean {
+    if (bytes.length !== length || length > this.left) return false
+    // From the end: what differs mostly differs there.
+    for (let i = length - 1; i >= 0; i--) if (this.#buffer[this.#at + i] !== bytes[i]) return false
+    return true
+  }
+
+  /** Shares memory with what is read. */
+  slice(length: number): Buffer {
+    const from = this.#skip(length)
+    return this.#buffer.subarray(from, this.#at)
   }
 
   /** A copy: what is read outlives what it was read from. */

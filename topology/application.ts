@@ -21,7 +21,7 @@ import type { LocalCommandResult } from './cluster/instance-call.js'
 import type { LocalStreams } from './cluster/local-streams.js'
 import type { HeldStore } from './cluster/member-data.js'
 import { LogWrites } from './log-writes.js'
-import type { GroupMember, Log, MemberView, Placement, RecordBatch, TopicPartition } from './log/log.js'
+import type { DeliveredBatch, GroupMember, Log, MemberView, Placement, TopicPartition } from './log/log.js'
 import { names } from './names.js'
 import { taskObserver } from './observer.js'
 import { partitionOf } from './partitioner.js'
@@ -409,7 +409,7 @@ export class Application implements Streams, LocalStreams {
     )
   }
 
-  async #process(batch: RecordBatch): Promise<void> {
+  async #process(batch: DeliveredBatch): Promise<void> {
     const domain = this.#journals.get(batch.topic)
     return this.#backlog.during(batch, () => (domain === undefined ? this.#sources : domain.tasks).process(batch))
   }

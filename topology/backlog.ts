@@ -1,6 +1,6 @@
 import { sleep } from '../common/clock.js'
 import type { Clock } from '../common/clock.js'
-import type { RecordBatch } from './log/log.js'
+import type { DeliveredBatch } from './log/log.js'
 
 /** About what a few hundred events take. */
 const LARGE_BYTES = 32 * 1024
@@ -26,9 +26,12 @@ export class Backlog {
   }
 
   /** Counts the batch until the work on it has ended. */
-  async during(batch: RecordBatch, work: () => Promise<void>): Promise<void> {
-    let bytes = 0
-    for (const { value } of batch.records) bytes += value?.length ?? 0
+  async during(batch: DeliveredBatch, work: () => Promise<void>): Promise<void> {
+    let { bytes } = batch
+    if (bytes === undefined) {
+      bytes = 0
+      for (const { value } of batch.records) bytes += value?.length ?? 0
+    }
     this.#bytes += bytes
     try {
       await work()

@@ -7,7 +7,7 @@ import type { CommandOptions } from './streams.js'
 
 /** A partition with a live task here. */
 export interface OwnPartition {
-  readonly writer: JournalWriter
+  readonly writer: Pick<JournalWriter, 'append'>
   readonly commands: PendingCommands
   /** The domain's journal. */
   readonly topic: string

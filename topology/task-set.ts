@@ -1,7 +1,7 @@
 import { sleep } from '../common/clock.js'
 import type { Clock } from '../common/clock.js'
 import { ensureError, PulsefoldError } from '../common/errors.js'
-import type { Log, RecordBatch } from './log/log.js'
+import type { Log, DeliveredBatch } from './log/log.js'
 import type { TaskEnvironment } from './task/environment.js'
 import type { HeldJournal } from './task/staleness.js'
 import { isDamage, isFencing, Task } from './task/task.js'
@@ -75,7 +75,7 @@ export class TaskSet {
   }
 
   /** Folds a batch, once a replacement under way is done. */
-  async process(batch: RecordBatch): Promise<void> {
+  async process(batch: DeliveredBatch): Promise<void> {
     await this.#replacements.get(batch.partition)?.done
     await this.#tasks.get(batch.partition)?.process(batch)
   }

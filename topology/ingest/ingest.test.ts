@@ -2,6 +2,7 @@ import t from 'tap'
 import { countingProcessor } from '../counting-processor.js'
 import type { Counted } from '../counting-processor.js'
 import type { NewEntry } from '../journal/entry.js'
+import type { JournalBlocks } from '../journal/journal-writer.js'
 import { LogError } from '../log/errors.js'
 import type { LogRecord, RecordBatch } from '../log/log.js'
 import { partitionOf } from '../partitioner.js'
@@ -37,19 +38,31 @@ function subject(decode: Input['decode'] = (record) => input.decode(record)) {
   const processor: Processor = countingProcessor
   const environment = {
     partitions: PARTITIONS,
-    journalWriter: (_domain: string, partition: number) => ({
-      append(entries: readonly NewEntry[]) {
+    journalWriter(_domain: string, partition: number) {
+      async function append(entries: readonly NewEntry[]): Promise<[]> {
         const refusal = refuse.append(entries)
-        if (refusal !== undefined) return Promise.reject(refusal)
+        if (refusal !== undefined) throw refusal
         for (const entry of entries) {
           if (entry.kind !== 'event') continue
           const { source, offset } = entry.source!
           appended.push({ partition, key: (entry.event as Counted).data.key, offset, source })
         }
         return Promise.resolve([])
-      },
-      stop: () => undefined,
-    }),
+      }
+      function collect(): JournalBlocks {
+        const entries: NewEntry[] = []
+        return {
+          add(entry) {
+            if ((entry.event as Counted).data.mode === 'misfit') throw new TypeError('5 is no string')
+            entries.push(entry)
+          },
+          async append() {
+            await append(entries)
+          },
+        }
+      }
+      return { append, collect, stop: () => undefined }
+    },
     sendDeadLetter(letter: DeadLetter) {
       letters.push(letter)
       return Promise.resolve()
@@ -133,6 +146,13 @@ t.test('an event that the journal does not take is rejected alone', async (t) =>
   await run(batch(['a', 'huge', 'a', 'b']))
   t.same(appended.map(({ key, offset }) => `${key} ${offset}`).sort(), ['a 10', 'a 12', 'b 13'])
   t.match(letters, [{ code: 'EVENT_REFUSED', offset: 11, message: /2000000 bytes/ }])
+})
+
+t.test('an event that does not fit its schema is rejected alone', async (t) => {
+  const { run, appended, letters } = subject()
+  await run(batch(['a', 'a:misfit', 'b']))
+  t.same(appended.map(({ key, offset }) => `${key} ${offset}`).sort(), ['a 10', 'b 12'])
+  t.match(letters, [{ code: 'EVENT_REFUSED', offset: 11, message: /no string/ }])
 })
 
 t.test('a journal that is not there now: the batch comes again', async (t) => {

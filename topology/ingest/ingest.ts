@@ -1,10 +1,10 @@
 import { cut, ensureError } from '../../common/errors.js'
 import type { EventEntry } from '../journal/entry.js'
-import type { JournalWriter } from '../journal/journal-writer.js'
+import type { JournalBlocks, JournalWriter } from '../journal/journal-writer.js'
 import { LogError } from '../log/errors.js'
-import type { LogRecord, RecordBatch } from '../log/log.js'
+import type { DeliveredBatch, LogRecord } from '../log/log.js'
 import { partitionOf } from '../partitioner.js'
-import type { Decoded, Input, Processor } from '../processor.js'
+import type { Decoded, Input, JournalEvent, Processor } from '../processor.js'
 import { isWorthRetry } from '../retry.js'
 import { Tally } from '../tally.js'
 import type { DeadLetter } from './dead-letters.js'
@@ -29,10 +29,10 @@ export interface Route {
 /** Largest record taken from an input topic: a larger one could not be sent on. */
 const MAX_INPUT_BYTES = 1024 * 1024
 
-/** An event with the record that it came in. */
-interface Accepted {
-  readonly entry: EventEntry
+interface Refused {
   readonly record: LogRecord
+  readonly code: string
+  readonly message: string
 }
 
 /**
@@ -40,45 +40,62 @@ interface Accepted {
  * Resolves when all of it is acknowledged, so the source position may move past it. Rejects (and the batch comes again) only
  * for what is worth a retry; what had been appended already is then dropped by the fold as a repeat.
  */
-export async function ingest(environment: IngestEnvironment, route: Route, batch: RecordBatch): Promise<void> {
+export async function ingest(environment: IngestEnvironment, route: Route, batch: DeliveredBatch): Promise<void> {
   const { processor, input, incarnation } = route
   const source = `${batch.topic}/${batch.partition}@${incarnation}`
-  // All is decoded before any of it is sent: a batch that comes again has left no dead letters behind.
-  const results: Decoded[] = []
-  for (const record of batch.records) {
-    const decoded = decode(input, record)
-    results.push(decoded instanceof Promise ? await decoded : decoded)
-  }
-  const byPartition = new Map<number, Accepted[]>()
+  const byPartition = new Map<number, JournalBlocks>()
+  const refused: Refused[] = []
   const tally = new Tally()
-  const sent: Promise<unknown>[] = []
-  const reject = (record: LogRecord, code: string, message: string): Promise<unknown> =>
+  // All is decoded before any of it is sent: a batch that comes again has left no dead letters behind. What is decoded is
+  // written down at once, so that neither records nor events are held.
+  for (const record of batch.records) {
+    const outcome = decode(input, record)
+    const decoded = outcome instanceof Promise ? await outcome : outcome
+    tally.add(decoded.kind, decoded.kind === 'event' ? '' : reasonOf(decoded))
+    if (decoded.kind === 'rejected') refused.push({ record, ...decoded })
+    if (decoded.kind !== 'event') continue
+    const partition = partitionOf(decoded.key, environment.partitions)
+    let blocks = byPartition.get(partition)
+    if (blocks === undefined) {
+      blocks = environment.journalWriter(processor.name, partition).collect()
+      byPartition.set(partition, blocks)
+    }
+    try {
+      blocks.add(entryOf(source, record, decoded.event))
+    } catch (thrown) {
+      refused.push({ record, ...refusalOf(thrown) })
+    }
+  }
+  tally.tell((result, reason, times) => environment.onDecoded(batch.topic, result, reason, times))
+  const reject = ({ record, code, message }: Refused): Promise<unknown> =>
     environment.sendDeadLetter(
       { topic: batch.topic, partition: batch.partition, offset: record.offset, code, message },
       record,
     )
-  for (const [i, record] of batch.records.entries()) {
-    const decoded = results[i] as Decoded
-    tally.add(decoded.kind, decoded.kind === 'event' ? '' : reasonOf(decoded))
-    if (decoded.kind === 'event') {
-      const partition = partitionOf(decoded.key, environment.partitions)
-      const entry: EventEntry = {
-        kind: 'event',
-        source: { source, offset: record.offset, index: 0 },
-        event: decoded.event,
+  const appended = [...byPartition].map(([partition, blocks]) =>
+    blocks.append().catch(async (thrown: unknown) => {
+      if (isWorthRetry(thrown) || isClosed(thrown)) throw thrown
+      // The journal does not take one of them: that one alone is rejected.
+      for (const record of batch.records) {
+        const decoded = await decode(input, record)
+        if (decoded.kind !== 'event' || partitionOf(decoded.key, environment.partitions) !== partition) continue
+        const writer = environment.journalWriter(processor.name, partition)
+        await writer.append([entryOf(source, record, decoded.event)]).catch(async (refusal: unknown) => {
+          if (isWorthRetry(refusal) || isClosed(refusal)) throw refusal
+          await reject({ record, ...refusalOf(refusal) })
+        })
       }
-      const accepted = byPartition.get(partition)
-      if (accepted === undefined) byPartition.set(partition, [{ entry, record }])
-      else accepted.push({ entry, record })
-    } else if (decoded.kind === 'rejected') {
-      sent.push(reject(record, decoded.code, decoded.message))
-    }
-  }
-  tally.tell((result, reason, times) => environment.onDecoded(batch.topic, result, reason, times))
-  for (const [partition, accepted] of byPartition) {
-    sent.push(append(environment.journalWriter(processor.name, partition), accepted, reject))
-  }
-  await Promise.all(sent)
+    }),
+  )
+  await Promise.all([...refused.map(reject), ...appended])
+}
+
+function entryOf(source: string, { offset }: LogRecord, event: JournalEvent): EventEntry {
+  return { kind: 'event', source: { source, offset, index: 0 }, event }
+}
+
+function refusalOf(thrown: unknown): { readonly code: string; readonly message: string } {
+  return { code: 'EVENT_REFUSED', message: cut(ensureError(thrown).message, 200) }
 }
 
 /** Fails only with what is worth a retry: what else a decoder throws must not stop the partition. */
@@ -95,25 +112,6 @@ function decode(input: Input, record: LogRecord): Decoded | Promise<Decoded> {
 function undecodable(thrown: unknown): Decoded {
   if (isWorthRetry(thrown)) throw thrown
   return { kind: 'rejected', code: 'DECODE_FAILED', message: cut(ensureError(thrown).message, 200) }
-}
-
-/** All at once; one by one when the journal does not take one of them, so that this one alone is rejected. */
-async function append(
-  writer: JournalWriter,
-  accepted: readonly Accepted[],
-  reject: (record: LogRecord, code: string, message: string) => Promise<unknown>,
-): Promise<void> {
-  try {
-    await writer.append(accepted.map(({ entry }) => entry))
-  } catch (thrown) {
-    if (isWorthRetry(thrown) || isClosed(thrown)) throw thrown
-    for (const { entry, record } of accepted) {
-      await writer.append([entry]).catch(async (refusal: unknown) => {
-        if (isWorthRetry(refusal) || isClosed(refusal)) throw refusal
-        await reject(record, 'EVENT_REFUSED', cut(ensureError(refusal).message, 200))
-      })
-    }
-  }
 }
 
 const isClosed = (error: unknown): boolean => error instanceof LogError && error.code === 'LOG_CLOSED'

@@ -34,13 +34,22 @@ export interface JournalWriterOptions {
 export interface JournalWriter {
   /** Tried until it is done or, where given, for `withinMs`; rejects then with LOG_UNAVAILABLE, and it may be done yet. */
   append(entries: readonly NewEntry[], withinMs?: number): Promise<EventPosition[]>
+  /** For many entries, none of which is held. */
+  collect(): JournalBlocks
   stop(): void
 }
 
-interface Sendable {
-  readonly entry: JournalEntry
-  readonly bytes: number
+/** Entries that become blocks one by one. */
+export interface JournalBlocks {
+  /** Throws where the entry does not fit its schema; it is not among them then. */
+  add(entry: EventEntry): void
+  /** Appends what was added, once, as `JournalWriter.append` does. */
+  append(): Promise<void>
 }
+
+/** An entry, or a block of several. */
+type Sendable =
+  { readonly entry: JournalEntry; readonly bytes: number } | { readonly block: Buffer; readonly bytes: number }
 
 export function journalWriter(options: JournalWriterOptions): JournalWriter {
   const { log, topic, partition, codec, source, firstTerm } = options
@@ -52,7 +61,9 @@ export function journalWriter(options: JournalWriterOptions): JournalWriter {
    * settings must not be missing then. A term of nobody, which any owner's follows.
    */
   async function beginning(items: readonly Sendable[]): Promise<readonly Buffer[]> {
-    if (isBegun || firstTerm === undefined || items[0]?.entry.kind === 'owner') return []
+    const [foremost] = items
+    const isTerm = foremost !== undefined && 'entry' in foremost && foremost.entry.kind === 'owner'
+    if (isBegun || firstTerm === undefined || isTerm) return []
     if ((await log.offsets({ topic, partition })).end > 0) return []
     const { foldVersion, settings } = firstTerm
     const term = { epoch: 1, foldVersion, settings: JSON.stringify(settings), preloaded: false, instance: '' }
@@ -62,7 +73,7 @@ export function journalWriter(options: JournalWriterOptions): JournalWriter {
 
   async function send(items: readonly Sendable[]): Promise<EventPosition[]> {
     const first = await beginning(items)
-    const blocks = portionsOf(items).flatMap((portion) => blocksOf(codec, portion))
+    const blocks = blocksOf(codec, items)
     const values = [...first, ...blocks.map(({ value }) => value)]
     const appended = await log.append(
       topic,
@@ -71,8 +82,8 @@ export function journalWriter(options: JournalWriterOptions): JournalWriter {
     )
     isBegun = true
     const baseOffset = appended.baseOffset + first.length
-    return blocks.flatMap(({ entries }, block) =>
-      Array.from({ length: entries }, (_, index) => ({ offset: baseOffset + block, index })),
+    return blocks.flatMap(({ items: places }, block) =>
+      Array.from({ length: places }, (_, index) => ({ offset: baseOffset + block, index })),
     )
   }
 
@@ -96,6 +107,26 @@ export function journalWriter(options: JournalWriterOptions): JournalWriter {
       const { result, first } = await queue.push(items, withinMs)
       return result.slice(first, first + items.length)
     },
+    collect() {
+      const blocks: Sendable[] = []
+      let builder = codec.builder()
+      const close = (): void => {
+        const block = builder.finish()
+        blocks.push({ block, bytes: block.length })
+        builder = codec.builder()
+      }
+      return {
+        add(entry) {
+          const bytes = builder.bytes + sizeOf(entry)
+          if (builder.entries > 0 && (builder.entries >= MAX_BLOCK_ENTRIES || bytes > MAX_BLOCK_BYTES)) close()
+          builder.add(entry)
+        },
+        async append() {
+          if (builder.entries > 0) close()
+          if (blocks.length > 0) await queue.push(blocks)
+        },
+      }
+    },
     stop: () => queue.stop(),
   }
 }
@@ -104,33 +135,42 @@ function hasSource(entry: NewEntry): entry is EventEntry {
   return entry.kind === 'event' && entry.source !== undefined
 }
 
-/** Entries by blocks, as far as their sizes are known. */
-function portionsOf(items: readonly Sendable[]): JournalEntry[][] {
-  const portions: JournalEntry[][] = []
+/** A block as it goes to the log, and how many of the items it holds. */
+interface Block {
+  readonly value: Buffer
+  readonly items: number
+}
+
+/** Entries go together in a block as far as their sizes are known. */
+function blocksOf(codec: BlockCodec, items: readonly Sendable[]): Block[] {
+  const blocks: Block[] = []
   let portion: JournalEntry[] = []
   let bytes = 0
+  const close = (): void => {
+    if (portion.length > 0) blocks.push(...encoded(codec, portion))
+    portion = []
+    bytes = 0
+  }
   for (const item of items) {
-    if (portion.length > 0 && (portion.length >= MAX_BLOCK_ENTRIES || bytes + item.bytes > MAX_BLOCK_BYTES)) {
-      portions.push(portion)
-      portion = []
-      bytes = 0
+    if ('block' in item) {
+      close()
+      blocks.push({ value: item.block, items: 1 })
+      continue
     }
+    if (portion.length >= MAX_BLOCK_ENTRIES || bytes + item.bytes > MAX_BLOCK_BYTES) close()
     portion.push(item.entry)
     bytes += item.bytes
   }
-  if (portion.length > 0) portions.push(portion)
-  return portions
+  close()
+  return blocks
 }
 
 /** One block, or several where it came out larger than a log takes. */
-function blocksOf(
-  codec: BlockCodec,
-  entries: readonly JournalEntry[],
-): { readonly value: Buffer; readonly entries: number }[] {
+function encoded(codec: BlockCodec, entries: readonly JournalEntry[]): Block[] {
   const value = codec.encode(entries)
-  if (value.length <= MAX_RECORD_BYTES || entries.length === 1) return [{ value, entries: entries.length }]
+  if (value.length <= MAX_RECORD_BYTES || entries.length === 1) return [{ value, items: entries.length }]
   const half = entries.length >> 1
-  return [...blocksOf(codec, entries.slice(0, half)), ...blocksOf(codec, entries.slice(half))]
+  return [...encoded(codec, entries.slice(0, half)), ...encoded(codec, entries.slice(half))]
 }
 
 /** A rough size: only what can be large is counted. */

@@ -33,6 +33,20 @@ export interface RecordBatch extends TopicPartition {
   readonly readAt?: number
 }
 
+/** Records in order, to be gone over as often as wanted; a driver may make each only when it is asked for. */
+export interface Records extends Iterable<LogRecord> {
+  readonly length: number
+  /** A negative index counts from the end. */
+  at(index: number): LogRecord | undefined
+}
+
+/** What a group member is given: as `RecordBatch`, of records that may be made one by one. */
+export interface DeliveredBatch extends Omit<RecordBatch, 'records'> {
+  readonly records: Records
+  /** Of the records, about; absent: not known without looking at each. */
+  readonly bytes?: number
+}
+
 /** What a topic of ours is created with, or an existing one is checked against. */
 export interface TopicSpec {
   readonly name: string
@@ -118,7 +132,7 @@ export interface GroupListener {
   onRevoking?(partitions: readonly TopicPartition[]): void
   /** The partitions are gone (or going, when the member leaves); the last `onBatch` of each has resolved. */
   onRevoked(partitions: readonly TopicPartition[]): Promise<void>
-  onBatch(batch: RecordBatch): Promise<void>
+  onBatch(batch: DeliveredBatch): Promise<void>
   /**
    * At each rebalance, whether or not it changes what this member holds: when it has let go of what is gone, and before it
    * is given what is new. Empty when the group has forgotten this member.

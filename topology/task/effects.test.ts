@@ -39,7 +39,6 @@ class Subject {
         this.results.push(...entries.map((entry) => (entry.kind === 'event' ? (entry.effectId ?? '') : '')))
         return Promise.resolve([])
       },
-      stop: () => undefined,
     },
     onPerformed: () => undefined,
     onError: (error) => this.errors.push(error.message),

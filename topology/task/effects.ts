@@ -8,7 +8,7 @@ import type { EffectRequest, Effector, JournalEvent } from '../processor.js'
 export interface EffectsOptions {
   readonly clock: Clock
   readonly effectors: readonly Effector[]
-  readonly writer: JournalWriter
+  readonly writer: Pick<JournalWriter, 'append'>
   onPerformed(kind: string, durationMs: number): void
   onError(error: Error): void
 }

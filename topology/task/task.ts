@@ -5,7 +5,7 @@ import { EngineError } from '../errors.js'
 import { readableRecords } from '../journal/readable-records.js'
 import type { DecodedRecord } from '../journal/readable-records.js'
 import { LogError } from '../log/errors.js'
-import type { RecordBatch, TransactionalWriter } from '../log/log.js'
+import type { DeliveredBatch, LogRecord, TransactionalWriter } from '../log/log.js'
 import { retrying } from '../retry.js'
 import { Tally } from '../tally.js'
 import type { EffectRequest, Processor } from '../processor.js'
@@ -201,7 +201,7 @@ export class Task {
   }
 
   /** Folds a batch of journal records; resolves when folded (not when committed), or when the task has failed. */
-  async process(batch: RecordBatch): Promise<void> {
+  async process(batch: DeliveredBatch): Promise<void> {
     if (!this.isRunning) return
     const receivedAt = this.#environment.clock.monotonic()
     try {
@@ -372,7 +372,7 @@ export class Task {
   }
 
   /** Folds record by record, in segments that give way to others; an event that needs a scan is a segment of its own. */
-  async #processRecords(batch: RecordBatch): Promise<void> {
+  async #processRecords(batch: DeliveredBatch): Promise<void> {
     const { folder, committer, onceOutputs } = this.#open()
     const endOfRecords = async (next: number): Promise<void> => {
       this.#inRecord = false
@@ -389,10 +389,9 @@ export class Task {
     await endOfRecords(batch.next)
   }
 
-  #decoded(batch: RecordBatch): Generator<DecodedRecord> {
+  #decoded(batch: DeliveredBatch): Generator<DecodedRecord> {
     const { codec, observer } = this.#environment
-    const from = this.#offset
-    const records = batch.records.filter(({ offset }) => offset >= from)
+    const records = recordsFrom(this.#offset, batch.records)
     return readableRecords(codec, batch, records, (error) => observer.onError(error))
   }
 
@@ -481,4 +480,8 @@ function inheritedEffects(rows: RowStore): EffectRequest[] {
   const owed = [...(rows.state(engineTables.owed).resident ?? [])] as [id: string, row: OwedRow][]
   owed.sort(([, { order: a }], [, { order: b }]) => a[0] - b[0] || a[1] - b[1] || a[2] - b[2])
   return owed.map(([id, { kind, target, payload }]) => ({ id, kind, target, payload }))
+}
+
+function* recordsFrom(from: number, records: Iterable<LogRecord>): Generator<LogRecord> {
+  for (const record of records) if (record.offset >= from) yield record
 }

@@ -27,7 +27,6 @@ async function subject() {
         appended.push(entries.map((entry) => `${(entry as TimerEntry).id}@${(entry as TimerEntry).epoch}`))
         return Promise.resolve([])
       },
-      stop: () => undefined,
     },
     journalTime: () => clock.monotonic(),
     epoch: () => epoch,

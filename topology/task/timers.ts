@@ -9,7 +9,7 @@ import { deadlineKey, engineTables, parseDeadlineKey } from './table-runtime.js'
 export interface TimersOptions {
   readonly clock: Clock
   readonly rows: RowStore
-  readonly writer: JournalWriter
+  readonly writer: Pick<JournalWriter, 'append'>
   /** Journal time now: the last stamp folded plus what the monotonic clock ran since. */
   journalTime(): number
   epoch(): number

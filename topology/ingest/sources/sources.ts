@@ -4,7 +4,7 @@ import { ensureError } from '../../../common/errors.js'
 import type { TakenIn } from '../../application-options.js'
 import { partitionName } from '../../log/balanced-placement.js'
 import { LogError } from '../../log/errors.js'
-import type { GroupMember, Log, LogRecord, RecordBatch, TopicDescription, TopicPartition } from '../../log/log.js'
+import type { GroupMember, Log, LogRecord, DeliveredBatch, TopicDescription, TopicPartition } from '../../log/log.js'
 import type { EngineObserver } from '../../observer.js'
 import type { Input, Processor } from '../../processor.js'
 import { ingest } from '../ingest.js'
@@ -147,7 +147,7 @@ export class Sources {
     this.#held.delete(partitionName(at))
   }
 
-  async process(batch: RecordBatch): Promise<void> {
+  async process(batch: DeliveredBatch): Promise<void> {
     const { environment, member } = this.#options
     const topic = this.#topics.get(batch.topic)
     const source = this.#held.get(partitionName(batch))

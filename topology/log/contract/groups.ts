@@ -1,4 +1,4 @@
-import type { RecordBatch } from '../log.js'
+import type { DeliveredBatch } from '../log.js'
 import type { ContractCase } from './harness.js'
 import { createTopic, gate, join, newName, numbered, record, RecordingListener, valuesOf } from './harness.js'
 
@@ -110,10 +110,10 @@ export const groupCases: readonly ContractCase[] = [
         [1, 0],
       ])
       const listener = new RecordingListener({
-        async onBatch(batch: RecordBatch) {
+        async onBatch(batch: DeliveredBatch) {
           t.notOk(running.has(batch.partition), 'the former batch is done')
           running.add(batch.partition)
-          t.ok((batch.records[0]?.offset ?? 0) >= (next.get(batch.partition) ?? 0), 'it goes on where that ended')
+          t.ok((batch.records.at(0)?.offset ?? 0) >= (next.get(batch.partition) ?? 0), 'it goes on where that ended')
           next.set(batch.partition, batch.next)
           await new Promise((resolve) => setImmediate(resolve))
           running.delete(batch.partition)
@@ -232,7 +232,7 @@ export const groupCases: readonly ContractCase[] = [
           },
           async onBatch(batch) {
             t.equal(owners.get(batch.partition), listener)
-            handled.push(...valuesOf(batch.records))
+            handled.push(...valuesOf([...batch.records]))
             const current = listener === a ? memberA : memberB
             await current.commit(batch, { offset: batch.next, metadata: '' })
           },

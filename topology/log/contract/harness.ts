@@ -8,6 +8,7 @@ import type {
   LogRecord,
   MemberView,
   NewRecord,
+  DeliveredBatch,
   RecordBatch,
   TopicPartition,
   TopicSpec,
@@ -112,7 +113,8 @@ export class RecordingListener implements GroupListener {
     this.#check()
   }
 
-  async onBatch(batch: RecordBatch): Promise<void> {
+  async onBatch(delivered: DeliveredBatch): Promise<void> {
+    const batch = { ...delivered, records: [...delivered.records] }
     this.#add({ call: 'batch', batch })
     await this.#behaviour.onBatch?.(batch)
     this.#add({ call: 'batch-done', batch })

@@ -1,7 +1,7 @@
 import type { Clock } from '../../../common/clock.js'
 import { cut } from '../../../common/errors.js'
 import { LogError } from '../errors.js'
-import type { LogRecord, ReadOptions, RecordBatch, TopicPartition } from '../log.js'
+import type { ReadOptions, RecordBatch, TopicPartition } from '../log.js'
 import type { Connection } from './connection.js'
 import { checkCode, typeOf } from './protocol/broker-error.js'
 import { decodeBatches } from './protocol/record-batch.js'
@@ -57,8 +57,8 @@ export class PartitionReader {
         throw typeOf(error) === 'OFFSET_OUT_OF_RANGE' ? this.#outOfRange(at, offset) : error
       }
       const { records, next } = await decodeBatches(fetched.bytes, offset, fetched.aborted)
-      const bounded = takeBounded(records, maxRecords, maxBytes)
-      const cutAt = records[bounded.length]?.offset
+      const bounded = [...records.take(maxRecords, maxBytes).records]
+      const cutAt = records.at(bounded.length)?.offset
       return { topic, partition, records: bounded, next: cutAt ?? next, end: fetched.lastStableOffset }
     })
   }
@@ -90,22 +90,4 @@ export class PartitionReader {
     const message = `offset ${offset} is not in partition ${partition} of topic ${cut(topic)}`
     return new LogError('OFFSET_OUT_OF_RANGE', message, { details: { topic, partition, offset } })
   }
-}
-
-/** The first records up to these bounds, at least one. */
-export function takeBounded(records: readonly LogRecord[], maxRecords: number, maxBytes: number): readonly LogRecord[] {
-  let bytes = 0
-  let count = 0
-  for (const record of records) {
-    bytes += bytesOf(record)
-    if (count > 0 && (count >= maxRecords || bytes > maxBytes)) break
-    count++
-  }
-  return count === records.length ? records : records.slice(0, count)
-}
-
-function bytesOf({ key, value, headers }: LogRecord): number {
-  let bytes = (key?.length ?? 0) + (value?.length ?? 0)
-  for (const [name, header] of headers) bytes += name.length + header.length
-  return bytes
 }

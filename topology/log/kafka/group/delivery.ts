@@ -1,8 +1,14 @@
 import type { Clock } from '../../../../common/clock.js'
 import { sleep } from '../../../../common/clock.js'
 import { ensureError } from '../../../../common/errors.js'
-import type { GroupListener, RecordBatch, TopicPartition } from '../../log.js'
-import { takeBounded } from '../partition-reader.js'
+import type { DeliveredBatch, GroupListener, TopicPartition } from '../../log.js'
+import { LogError } from '../../errors.js'
+import type { FetchedRecords } from '../protocol/fetched-records.js'
+
+/** Fetched of one partition, and not yet delivered. */
+export interface FetchedBatch extends Omit<DeliveredBatch, 'bytes'> {
+  readonly records: FetchedRecords
+}
 
 const firstBackoffMs = 100
 const longestBackoffMs = 5_000
@@ -14,6 +20,8 @@ export interface DeliveryOptions {
   readonly maxBytes: number
   /** Called when `wanted` may have changed from undefined. */
   readonly onWanted: () => void
+  /** What was fetched is damaged; the delivery has ended. */
+  readonly onFatal: (error: Error) => void
 }
 
 /**
@@ -24,7 +32,7 @@ export class Delivery {
   readonly partition: TopicPartition
   readonly #options: DeliveryOptions
   readonly #stopping = new AbortController()
-  #ahead: RecordBatch | undefined
+  #ahead: FetchedBatch | undefined
   #fetchAt = 0
   /** The topic that it reads; empty: none yet. */
   #topicId = ''
@@ -76,7 +84,7 @@ export class Delivery {
    * What was fetched at `offset`, unless that is not `wanted` any more. A batch without records, as compaction or a
    * transaction leaves it, is passed over.
    */
-  arrive(offset: number, batch: RecordBatch): void {
+  arrive(offset: number, batch: FetchedBatch): void {
     if (offset !== this.#fetchAt) return
     this.#fetchAt = batch.next
     if (batch.records.length === 0) return
@@ -133,10 +141,10 @@ export class Delivery {
     while (!this.#isStopped()) {
       const fetched = await this.#take()
       const seeks = this.#seeks
-      for (let records = fetched?.records ?? []; fetched !== undefined && records.length > 0;) {
-        const part = takeBounded(records, maxRecords, maxBytes)
-        records = records.slice(part.length)
-        await this.#deliver({ ...fetched, records: part, next: records[0]?.offset ?? fetched.next })
+      for (let left = fetched?.records; fetched !== undefined && left !== undefined && left.length > 0;) {
+        const { records, bytes } = left.take(maxRecords, maxBytes)
+        left = left.slice(records.length)
+        await this.#deliver({ ...fetched, records, bytes, next: left.at(0)?.offset ?? fetched.next })
         if (this.#isStopped()) return
         if (this.#seeks !== seeks) break
         // To the back of the queue: other partitions, timers and sockets come first.
@@ -145,7 +153,7 @@ export class Delivery {
     }
   }
 
-  async #take(): Promise<RecordBatch | undefined> {
+  async #take(): Promise<FetchedBatch | undefined> {
     while (this.#ahead === undefined && !this.#isStopped()) {
       await new Promise<void>((resolve) => (this.#arrived = resolve))
     }
@@ -155,8 +163,8 @@ export class Delivery {
     return batch
   }
 
-  async #deliver(batch: RecordBatch): Promise<void> {
-    const { listener, clock } = this.#options
+  async #deliver(batch: DeliveredBatch): Promise<void> {
+    const { listener, clock, onFatal } = this.#options
     const seeks = this.#seeks
     for (let failures = 0; ;) {
       await this.#resumed
@@ -165,6 +173,11 @@ export class Delivery {
         await listener.onBatch(batch)
         return
       } catch (error) {
+        if (error instanceof LogError && error.code === 'LOG_DAMAGED') {
+          this.stop()
+          onFatal(error)
+          return
+        }
         listener.onError(ensureError(error))
         await sleep(clock, Math.min(longestBackoffMs, firstBackoffMs * 2 ** failures++), this.stopped)
       }

@@ -54,7 +54,7 @@ t.test('what is encoded is decoded the same', async () => {
       const decoded = await decodeBatches(batch, offset)
       t.same(decoded.next, offset + records.length)
       t.same(
-        decoded.records,
+        [...decoded.records],
         records.map((record, i) => ({ ...record, offset: offset + i })),
       )
     }),
@@ -66,7 +66,7 @@ t.test('records below the offset asked for are left out, and a batch that is cut
   const [first, second] = [stored(encodeBatch(of('a', 'b', 'c'), nowMs), 10), stored(encodeBatch(of('d'), nowMs), 13)]
   const { records, next } = await decodeBatches(Buffer.concat([first, second.subarray(0, second.length - 1)]), 11)
   t.same(
-    records.map(({ offset, value }) => `${offset}${value?.toString()}`),
+    [...records].map(({ offset, value }) => `${offset}${value?.toString()}`),
     ['11b', '12c'],
   )
   t.equal(next, 13)
@@ -76,7 +76,7 @@ t.test('the log append time of a batch holds for all its records', async (t) => 
   const batch = stored(encodeBatch(of('a', 'b'), 5), 0, { attributes: 8, maxTimestamp: 77n })
   const { records } = await decodeBatches(batch, 0)
   t.same(
-    records.map(({ timestamp }) => timestamp),
+    [...records].map(({ timestamp }) => timestamp),
     [77, 77],
   )
 })
@@ -87,7 +87,8 @@ t.test('RS-01 an emptied batch moves the position', async (t) => {
     stored(encodeBatch(of('d'), nowMs), 9),
   ])
   t.same((await decodeBatches(bytes.subarray(0, 61), 4)).next, 7)
-  t.match(await decodeBatches(bytes, 4), { next: 10, records: [{ offset: 9 }] })
+  const { records, next } = await decodeBatches(bytes, 4)
+  t.match({ next, records: [...records] }, { next: 10, records: [{ offset: 9 }] })
 })
 
 t.test('aborted transactions are passed over, committed ones of the same producer are not', async (t) => {
@@ -105,7 +106,7 @@ t.test('aborted transactions are passed over, committed ones of the same produce
   ])
   const { records, next } = await decodeBatches(bytes, 0, [{ producerId: 7, firstOffset: 0 }])
   t.same(
-    records.map(({ value }) => value?.toString()),
+    [...records].map(({ value }) => value?.toString()),
     ['plain', 'committed'],
   )
   t.equal(next, 5)
@@ -139,7 +140,7 @@ t.test('SH-07 gzip and snappy are read, and an unknown codec is told', async (t)
     [2, snappy],
     [2, (bytes: Buffer) => javaSnappy(snappy(bytes))],
   ] as const) {
-    t.same((await decodeBatches(compressed(records, codec, compress), 0)).records[0]?.value, repeated)
+    t.same((await decodeBatches(compressed(records, codec, compress), 0)).records.at(0)?.value, repeated)
   }
   await t.rejects(
     decodeBatches(

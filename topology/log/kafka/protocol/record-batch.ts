@@ -1,9 +1,11 @@
 import { LogError } from '../../errors.js'
-import type { Headers, LogRecord, NewRecord } from '../../log.js'
+import type { NewRecord } from '../../log.js'
 import { ByteReader } from './byte-reader.js'
 import { ByteWriter, varintLength } from './byte-writer.js'
 import { decompress } from './codecs.js'
 import { crc32c } from './crc32c.js'
+import { FetchedRecords, startsOf } from './fetched-records.js'
+import type { FetchedBody } from './fetched-records.js'
 
 /*
  * Kafka's record batch, magic 2:
@@ -89,7 +91,7 @@ export interface AbortedTransaction {
 }
 
 export interface DecodedRecords {
-  readonly records: readonly LogRecord[]
+  readonly records: FetchedRecords
   /** Where to read on: behind the last batch that came whole, also when that batch holds no record. */
   readonly next: number
 }
@@ -105,7 +107,7 @@ export async function decodeBatches(
 ): Promise<DecodedRecords> {
   const waiting = [...aborted].sort((a, b) => a.firstOffset - b.firstOffset)
   const aborting = new Set<number>()
-  const records: LogRecord[] = []
+  const bodies: FetchedBody[] = []
   let next = offset
   for (let at = 0; at + headerBytes <= bytes.length;) {
     const batch = readHeader(bytes, at)
@@ -116,11 +118,11 @@ export async function decodeBatches(
     }
     if (batch.isControl) aborting.delete(batch.producerId)
     else if (!(batch.isTransactional && aborting.has(batch.producerId)) && batch.lastOffset >= offset) {
-      await readRecords(batch, offset, records)
+      bodies.push(await bodyOf(batch, offset))
     }
     next = Math.max(next, batch.lastOffset + 1)
   }
-  return { records, next }
+  return { records: new FetchedRecords(bodies), next }
 }
 
 interface BatchHeader {
@@ -161,32 +163,9 @@ function readHeader(bytes: Buffer, at: number): BatchHeader {
   }
 }
 
-async function readRecords(batch: BatchHeader, from: number, into: LogRecord[]): Promise<void> {
-  const { baseOffset, baseTimestamp, count } = batch
-  const reader = new ByteReader(batch.codec === 0 ? batch.body : await decompress(batch.codec, batch.body))
-  for (let i = 0; i < count; i++) {
-    const end = reader.varint() + reader.at
-    reader.skip(1)
-    const timestampDelta = reader.varint()
-    const offset = baseOffset + reader.varint()
-    if (offset >= from) {
-      const timestamp = batch.isLogAppendTime ? batch.maxTimestamp : baseTimestamp + timestampDelta
-      const [key, value] = [reader.varintBytes(), reader.varintBytes()]
-      into.push({ offset, timestamp, key, value, headers: readHeaders(reader) })
-    }
-    reader.skip(end - reader.at)
-  }
-}
-
-const noHeaders: Headers = Object.freeze([])
-const noBytes = Buffer.alloc(0)
-
-function readHeaders(reader: ByteReader): Headers {
-  const count = reader.varint()
-  if (count === 0) return noHeaders
-  const headers: (readonly [string, Buffer])[] = []
-  for (let i = 0; i < count; i++) {
-    headers.push([(reader.varintBytes() ?? noBytes).toString(), reader.varintBytes() ?? noBytes])
-  }
-  return headers
+async function bodyOf(batch: BatchHeader, from: number): Promise<FetchedBody> {
+  const { baseOffset, baseTimestamp, maxTimestamp, count, codec, body, isLogAppendTime } = batch
+  const bytes = codec === 0 ? body : await decompress(codec, body)
+  const logAppendTime = isLogAppendTime ? maxTimestamp : undefined
+  return { baseOffset, baseTimestamp, logAppendTime, bytes, starts: startsOf(bytes, count, baseOffset, from) }
 }
