@@ -3,7 +3,7 @@ import type { Clock } from '../../common/clock.js'
 import { ensureError } from '../../common/errors.js'
 import { partitionName } from '../log/balanced-placement.js'
 import { LogError } from '../log/errors.js'
-import type { GroupListener, GroupMember, GroupOptions, Log, RecordBatch, TopicPartition } from '../log/log.js'
+import type { GroupListener, GroupMember, GroupOptions, Log, DeliveredBatch, TopicPartition } from '../log/log.js'
 
 /** Where the process stands in a partition that it was given. */
 interface Reading {
@@ -151,7 +151,7 @@ export class TestMembership implements GroupMember {
     for (const at of partitions) this.#readings.delete(partitionName(at))
   }
 
-  async #take(batch: RecordBatch): Promise<void> {
+  async #take(batch: DeliveredBatch): Promise<void> {
     const reading = this.#readings.get(partitionName(batch))
     const from = reading?.next
     const taken = this.#options.listener.onBatch(this.#onOwnClock(batch))
@@ -165,7 +165,7 @@ export class TestMembership implements GroupMember {
   }
 
   /** The log reads on the world's clock. */
-  #onOwnClock(batch: RecordBatch): RecordBatch {
+  #onOwnClock(batch: DeliveredBatch): DeliveredBatch {
     return batch.readAt === undefined ? batch : { ...batch, readAt: batch.readAt * this.#clockRate }
   }
 
