@@ -37,16 +37,17 @@ t.test('a turn of the event loop holds what begins within two milliseconds of it
   t.equal(await seen, 'a b | c | d e |')
 })
 
-t.test('what can wait comes behind what cannot, but not for ever', async (t) => {
+t.test('what is due comes before what was read, and that before what can wait, but not for ever', async (t) => {
   const { turns, work, look } = watched()
-  const seen = look(5)
+  const seen = look(6)
   void turns.run(work('first'))
-  void turns.run(work('late'), true)
-  void turns.run(work('second', 60))
+  void turns.run(work('late'), 'canWait')
+  void turns.run(work('second'))
   void turns.run(work('third'))
+  void turns.run(work('tick', 60), 'due')
   await nextTurn()
   void turns.run(work('fourth'))
-  t.equal(await seen, 'first | second | third | late | fourth |')
+  t.equal(await seen, 'first | tick | second | third | late | fourth |')
 })
 
 t.test('after a turn with folds the queries under way come first, for five milliseconds', async (t) => {

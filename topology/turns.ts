@@ -2,13 +2,15 @@ import type { Clock } from '../common/clock.js'
 
 /** Folds begin in a turn of the event loop within so much of it, ms. */
 const TURN_MS = 2
-/** How far back in the order work goes that can wait, ms. */
-const CAN_WAIT_MS = 50
+/** How far ahead in the order work goes, ms: what is due before what was read, and that before what can wait a little. */
+const AHEAD_MS = { due: 50, read: 0, canWait: -50 } as const
 /** After a turn with folds the queries under way come first, for so long at most, ms. */
 const QUERIES_FIRST_MS = 5
 
+type Kind = keyof typeof AHEAD_MS
+
 interface Waiter {
-  readonly due: number
+  readonly place: number
   readonly resolve: () => void
 }
 
@@ -39,12 +41,12 @@ export class Turns {
   }
 
   /**
-   * Does a piece of work that holds the event loop, when its turn has come: in the order of the calls, but what can wait a
-   * little behind what cannot.
+   * Does a piece of work that holds the event loop, when its turn has come: in the order of the calls, each kind so far ahead
+   * of the next that none waits for ever.
    */
-  async run<Result>(work: () => Result, canWait = false): Promise<Result> {
-    const due = this.#clock.monotonic() + (canWait ? CAN_WAIT_MS : 0)
-    while (!this.#isOpen()) await new Promise<void>((resolve) => this.#waiting.push({ due, resolve }))
+  async run<Result>(work: () => Result, kind: Kind = 'read'): Promise<Result> {
+    const place = this.#clock.monotonic() - AHEAD_MS[kind]
+    while (!this.#isOpen()) await new Promise<void>((resolve) => this.#waiting.push({ place, resolve }))
     return work()
   }
 
@@ -68,7 +70,7 @@ export class Turns {
   #wake(): void {
     this.#cancelTimer?.()
     this.#cancelTimer = undefined
-    const waiting = this.#waiting.sort((a, b) => a.due - b.due)
+    const waiting = this.#waiting.sort((a, b) => a.place - b.place)
     this.#waiting = []
     for (const { resolve } of waiting) resolve()
   }

@@ -105,7 +105,7 @@ export class Committer {
           this.#cancelTimer = undefined
           this.#isDue = true
           this.atRecordBoundary()
-        }, true),
+        }, 'canWait'),
       )
     }, environment.settings.commitIntervalMs)
   }

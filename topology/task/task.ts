@@ -350,7 +350,7 @@ export class Task {
       onRetry: (error) => observer.onError(error),
       encode: (made) => sendableOutput(made, `${environment.journalName}/${partition}`),
       giveWay: () => environment.giveWay(this.#giveUp),
-      inTurn: (work) => environment.turns.run(work, true),
+      inTurn: (work) => environment.turns.run(work, 'canWait'),
     })
     const { end } = await environment.log.offsets({ topic: environment.journalTopic, partition })
     this.#catchUp = { from: offset, to: end }
@@ -403,7 +403,7 @@ export class Task {
       this.#environment.turns.run(() => {
         this.#stop.signal.throwIfAborted()
         fold()
-      }, segment[0]?.reads.scan !== undefined),
+      }, kindOf(segment)),
     )
     this.#stampSeenAt = this.#environment.clock.monotonic()
     const { observer } = this.#environment
@@ -473,6 +473,12 @@ export function isFencing(error: unknown): boolean {
 
 export function isDamage(error: unknown): error is StoreError {
   return error instanceof StoreError && error.code === 'STORE_CORRUPT'
+}
+
+/** The portions of something long can wait; what else is due cannot. */
+function kindOf([first]: readonly FoldItem[]): 'due' | 'read' | 'canWait' {
+  if (first?.reads.scan !== undefined) return 'canWait'
+  return first?.entry.kind === 'timer' ? 'due' : 'read'
 }
 
 /** What is owed, in the order of the requests. */
