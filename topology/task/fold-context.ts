@@ -22,7 +22,8 @@ import { residentRows } from './row-store.js'
 export class Context implements FoldContext {
   readonly #folder: Folder
   readonly #options: FolderOptions
-  readonly #counts: [counter: string, label: string][] = []
+  /** Counter and label by turns. */
+  readonly #counts: string[] = []
   #entry: JournalEntry | undefined
   #outputs = 0
   #sends = 0
@@ -53,8 +54,9 @@ export class Context implements FoldContext {
   }
 
   reportCounts(): void {
-    for (const [counter, label] of this.#counts) this.#options.onCount(counter, label)
-    this.#counts.length = 0
+    const counts = this.#counts
+    for (let i = 0; i < counts.length; i += 2) this.#options.onCount(counts[i] ?? '', counts[i + 1] ?? '')
+    counts.length = 0
   }
 
   get time(): number {
@@ -99,8 +101,8 @@ export class Context implements FoldContext {
   emit(output: OutputTopic, record: OutputRecord, acknowledged?: JournalEvent): void {
     checkSize(outputBytes(record), output.topic)
     const { position, time } = this
-    const made = { output, record, position, index: this.#outputs++, time }
-    this.#folder.push({ kind: 'output', ...made, ...(acknowledged && { acknowledged }) })
+    const made = { kind: 'output' as const, output, record, position, index: this.#outputs++, time }
+    this.#folder.push(acknowledged === undefined ? made : { ...made, acknowledged })
   }
 
   send(key: string, event: JournalEvent): void {
@@ -143,7 +145,7 @@ export class Context implements FoldContext {
   }
 
   count(counter: string, label = ''): void {
-    this.#counts.push([counter, label])
+    this.#counts.push(counter, label)
   }
 
   because(rule: string, compared: Compared = {}): void {

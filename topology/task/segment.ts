@@ -34,7 +34,8 @@ export function* segmentsOf(folder: Folder, records: Iterable<FoldableRecord>, s
   let items: FoldItem[] = []
   let next: number | undefined
   for (const { offset, timestamp, entries, firstIndex = 0 } of records) {
-    for (const [place, entry] of entries.entries()) {
+    for (let place = 0; place < entries.length; place++) {
+      const entry = entries[place]
       if (entry === undefined) continue
       const index = firstIndex + place
       const reads = folder.reads(entry)
