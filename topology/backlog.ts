@@ -4,7 +4,7 @@ import type { DeliveredBatch } from './log/log.js'
 
 /** About what a few hundred events take. */
 const LARGE_BYTES = 32 * 1024
-/** How long what can wait gives way at most, and how long between two looks. */
+/** How long what can wait gives way at most, when it does not say, and how long between two looks. */
 const GIVE_WAY_MS = 500
 const LOOK_MS = 10
 
@@ -19,9 +19,9 @@ export class Backlog {
     return this.#bytes > LARGE_BYTES
   }
 
-  /** Resolves when it is not large, at the latest in half a second, or when `signal` ends the wait. */
-  async giveWay(clock: Clock, signal: AbortSignal): Promise<void> {
-    const until = clock.monotonic() + GIVE_WAY_MS
+  /** Resolves when it is not large, at the latest in `atMostMs` (half a second), or when `signal` ends the wait. */
+  async giveWay(clock: Clock, signal: AbortSignal, atMostMs = GIVE_WAY_MS): Promise<void> {
+    const until = clock.monotonic() + atMostMs
     while (this.isLarge && clock.monotonic() < until && !signal.aborted) await sleep(clock, LOOK_MS, signal)
   }
 

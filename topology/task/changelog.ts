@@ -2,20 +2,19 @@ import { CHANGELOG_MARKER } from './table-runtime.js'
 import { readCommit } from './commit-record.js'
 import type { CommitRecord } from './commit-record.js'
 import type { NewRecord, TopicPartition, TransactionalWriter } from '../log/log.js'
-import type { KeyValueStore } from '../../state-stores/key-value-store.js'
 
-/** Keys read from the store at once while a transaction is put together. */
+/** Keys read at once while a transaction is put together. */
 const PAGE_KEYS = 5000
 
 /**
- * Writes the rows of these keys as of one local commit, its marker, and its seal, in one transaction: readers of committed
+ * Writes the rows of these keys, which `committed` reads, as of one local commit, its marker, and its seal, in one transaction: readers of committed
  * records see the whole commit or nothing of it. Answers the changelog's end behind it. Errors: WRITER_FENCED when another instance
  * has taken the task.
  */
 export async function writeChangelog(
   writer: TransactionalWriter,
   changelog: TopicPartition,
-  store: KeyValueStore,
+  committed: (keys: readonly string[]) => Promise<readonly (Buffer | null)[]>,
   keys: readonly string[],
   commit: CommitRecord,
   digest: Buffer,
@@ -23,9 +22,10 @@ export async function writeChangelog(
 ): Promise<number> {
   const records: NewRecord[] = []
   for (let i = 0; i < keys.length; i += PAGE_KEYS) {
-    const page = keys.slice(i, i + PAGE_KEYS).map((key) => Buffer.from(key))
-    const values = await store.getMany(page)
-    for (const [at, key] of page.entries()) records.push({ key, value: values[at] ?? null })
+    const page = keys.slice(i, i + PAGE_KEYS)
+    const values = await committed(page)
+    for (let at = 0; at < page.length; at++)
+      records.push({ key: Buffer.from(page[at] ?? ''), value: values[at] ?? null })
   }
   records.push({
     key: Buffer.from(CHANGELOG_MARKER),

@@ -35,6 +35,12 @@ const MAX_DIRTY_ROWS = 10_000
 /** The same of outputs that are not acknowledged: few rows may make many. */
 const MAX_OUTPUTS = 50_000
 const RETRY_MS = 1000
+/**
+ * While much waits to be folded a commit, and the changelog, are this much later at most: rows that change again meanwhile are
+ * written once, and what a crash lets be folded again is in the journal.
+ */
+const COMMIT_GIVES_WAY_MS = 2000
+const CHANGELOG_GIVES_WAY_MS = 4000
 
 /**
  * Commits what a task has folded: every `commitIntervalMs` while there is something, one at a time, the fold going on
@@ -100,7 +106,7 @@ export class Committer {
     const { environment, signal } = this.#options
     if (this.#cancelTimer !== undefined || signal.aborted || !this.#hasWork()) return
     this.#cancelTimer = environment.clock.setTimer(() => {
-      void environment.giveWay(signal).then(() =>
+      void environment.giveWay(signal, COMMIT_GIVES_WAY_MS).then(() =>
         environment.turns.run(() => {
           this.#cancelTimer = undefined
           this.#isDue = true
@@ -181,7 +187,8 @@ export class Committer {
     rows.finishCommit()
     this.#committedOffset = commit.offset
     await environment.probe?.('store written', environment.partition)
-    if (environment.clock.monotonic() < this.#changelogDueAt || this.#changelogOffset === commit.offset) return
+    const dueAt = this.#changelogDueAt + (environment.isBehind() ? CHANGELOG_GIVES_WAY_MS : 0)
+    if (environment.clock.monotonic() < dueAt || this.#changelogOffset === commit.offset) return
     await this.#writeChangelog(commit, sealed)
     this.#changelogDueAt = environment.clock.monotonic() + environment.settings.changelogIntervalMs
     await environment.probe?.('changelog written', environment.partition)
@@ -195,7 +202,7 @@ export class Committer {
       const { digestsTopic, settings } = environment
       const seals = { topic: digestsTopic, partition: environment.partition }
       const seal = { ...seals, records: [sealRecord(commit, sealed, settings.journalRetentionMs)] }
-      const end = await writeChangelog(writer, changelog, rows.store, keys, commit, sealed, seal)
+      const end = await writeChangelog(writer, changelog, (some) => rows.committed(some), keys, commit, sealed, seal)
       this.#changelog = { ...this.#changelog, end, offset: commit.offset }
       this.#lacking.written()
       this.#changelogOffset = commit.offset

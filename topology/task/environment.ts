@@ -64,8 +64,10 @@ export interface TaskEnvironment {
   readonly journalWriter: (partition: number) => JournalWriter
   /** Appends to an output topic, in order; resolves when acknowledged. */
   readonly sendOutput: (to: TopicPartition, record: NewRecord) => Promise<unknown>
-  /** For what can wait a little: resolves when not too much is waiting to be folded, at the latest in half a second. */
-  giveWay(signal: AbortSignal): Promise<void>
+  /** For what can wait a little: resolves when not too much waits to be folded, at the latest in half a second, or `atMostMs`. */
+  giveWay(signal: AbortSignal, atMostMs?: number): Promise<void>
+  /** Much waits to be folded. */
+  isBehind(): boolean
   /** When to do what holds the event loop; shared by all tasks of the instance. */
   readonly turns: Turns
   /** The fold wants to know when its inputs are taken in as of this journal time. */

@@ -108,7 +108,9 @@ async function writeMarker({ environment, log }: Subject, commit: CommitRecord):
   const store = await environment.stores.open('rows')
   await store.write([{ key: Buffer.from('\u0015all'), value: TOTAL }])
   const writer = await log.writer('writer')
-  await writeChangelog(writer, CHANGELOG, store, ['\u0015all'], commit, sealedDigest().serialize(), {
+  const committed = async (keys: readonly string[]): Promise<(Buffer | null)[]> =>
+    (await store.getMany(keys.map((key) => Buffer.from(key)))).map((value) => value ?? null)
+  await writeChangelog(writer, CHANGELOG, committed, ['\u0015all'], commit, sealedDigest().serialize(), {
     ...CHANGELOG,
     records: [],
   })

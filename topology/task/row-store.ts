@@ -60,6 +60,7 @@ const ABSENT: StoredRow = { row: undefined, text: undefined }
 export class RowStore {
   readonly tables: readonly TableState[]
   readonly #byTable = new Map<Table<unknown>, TableState>()
+  readonly #byPrefix = new Map<string, TableState>()
   #store: KeyValueStore
   /** Read from the store for the segment at hand. */
   readonly #fetched: { readonly state: TableState; readonly key: string; readonly stored: StoredRow }[] = []
@@ -81,7 +82,10 @@ export class RowStore {
       resident: runtime.table.resident === true ? new Map() : undefined,
       cache: runtime.cached && runtime.table.resident !== true ? rowCache.part() : undefined,
     }))
-    for (const state of this.tables) this.#byTable.set(state.runtime.table, state)
+    for (const state of this.tables) {
+      this.#byTable.set(state.runtime.table, state)
+      this.#byPrefix.set(state.runtime.prefix, state)
+    }
   }
 
   get store(): KeyValueStore {
@@ -256,6 +260,22 @@ export class RowStore {
         return bytes === undefined ? undefined : state.runtime.table.codec.decode(bytes)
       })
     }
+  }
+
+  /** Rows as the last commit left them, by store key; while no other is under way. */
+  async committed(storeKeys: readonly string[]): Promise<(Buffer | null)[]> {
+    const missing: Buffer[] = []
+    const texts = storeKeys.map((storeKey) => {
+      const text = this.#byPrefix.get(storeKey.charAt(0))?.cache?.get(storeKey.slice(1))
+      if (text === undefined) missing.push(Buffer.from(storeKey))
+      return text
+    })
+    const read = missing.length === 0 ? [] : await this.#store.getMany(missing)
+    let next = 0
+    return texts.map((text) => {
+      if (text === undefined) return read[next++] ?? null
+      return text === '' ? null : Buffer.from(text, 'latin1')
+    })
   }
 
   /** Rows changed and not yet committed. */
