@@ -1,10 +1,13 @@
 import { ensureError } from '../../common/errors.js'
+import type { NewEntry } from '../journal/entry.js'
+import type { TopicPartition } from '../log/log.js'
 import { partitionOf } from '../partitioner.js'
 import type { Committer } from './committer.js'
 import type { Effects } from './effects.js'
 import type { TaskEnvironment } from './environment.js'
 import type { Consequence } from './folder.js'
 import type { OnceOutputs } from './once-outputs.js'
+import type { OnceOutput } from './once-outputs.js'
 import { findOriginal } from './original.js'
 import { sendableOutput } from './output-record.js'
 import type { Ownership } from './ownership.js'
@@ -24,6 +27,9 @@ export interface Followers {
   onFailed(error: Error): void
 }
 
+/** Entries handed to a journal at once, which its sends do not part. */
+const MAX_APPEND = 500
+
 type Of<Kind extends Consequence['kind']> = Extract<Consequence, { kind: Kind }>
 
 /**
@@ -31,8 +37,11 @@ type Of<Kind extends Consequence['kind']> = Extract<Consequence, { kind: Kind }>
  * that was armed, or infinity.
  */
 export function follow(consequences: readonly Consequence[], followers: Followers): number {
-  const { environment, committer, timers, effects, ownership } = followers
+  const { environment, committer, timers, effects, onceOutputs, ownership } = followers
   const outputs: Promise<unknown>[] = []
+  const once: OnceOutput[] = []
+  const sends = new Map<number, NewEntry[]>()
+  let sent = 0
   const answers: Of<'answer'>[] = []
   const counts = new Map<string, number>()
   let armed = Number.POSITIVE_INFINITY
@@ -40,10 +49,20 @@ export function follow(consequences: readonly Consequence[], followers: Follower
     switch (consequence.kind) {
       case 'output':
         counts.set(consequence.output.topic, (counts.get(consequence.output.topic) ?? 0) + 1)
-        outputs.push(sendOutput(consequence, followers))
+        if (consequence.output.once === true && consequence.acknowledged === undefined) {
+          once.push({ ...targetOf(consequence, environment), made: consequence })
+        } else {
+          outputs.push(sendOutput(consequence, followers))
+        }
         break
       case 'send':
-        outputs.push(send(consequence, environment))
+        for (const target of targetsOf(consequence, environment)) {
+          const entry = { kind: 'event' as const, event: consequence.event, source: consequence.source }
+          const entries = sends.get(target)
+          if (entries === undefined) sends.set(target, [entry])
+          else entries.push(entry)
+          sent++
+        }
         break
       case 'deadLetter':
         outputs.push(sendDeadLetter(consequence, followers))
@@ -75,6 +94,10 @@ export function follow(consequences: readonly Consequence[], followers: Follower
         break
     }
   }
+  for (const [target, entries] of sends) outputs.push(...send(target, entries, environment))
+  const awaited = outputs.length + sent + once.length
+  // Together, for a promise each would cost more than to fold what made it.
+  if (once.length > 0) outputs.push(onceOutputs.send(once))
   for (const [topic, count] of counts) environment.observer.onOutput(topic, count)
   const tell = (): void => {
     for (const answer of answers) environment.onAnswer(answer)
@@ -83,18 +106,24 @@ export function follow(consequences: readonly Consequence[], followers: Follower
     tell()
   } else {
     const acknowledged = Promise.all(outputs)
-    committer.addOutputs(acknowledged, outputs.length)
+    committer.addOutputs(acknowledged, awaited)
     acknowledged.then(tell, (thrown: unknown) => followers.onFailed(ensureError(thrown)))
   }
   return armed
 }
 
+function targetOf({ output, record }: Of<'output'>, { outputPartitions }: TaskEnvironment): TopicPartition {
+  return { topic: output.topic, partition: partitionOf(record.key, outputPartitions(output.topic)) }
+}
+
 function sendOutput(made: Of<'output'>, { environment, onceOutputs, isLive }: Followers): Promise<unknown> {
-  const { journalName, partition, outputPartitions, sendOutput: append } = environment
+  const { journalName, partition, sendOutput: append } = environment
   const { output, acknowledged } = made
-  const to = { topic: output.topic, partition: partitionOf(made.record.key, outputPartitions(output.topic)) }
+  const to = targetOf(made, environment)
   const sent =
-    output.once === true ? onceOutputs.send(to, made) : append(to, sendableOutput(made, `${journalName}/${partition}`))
+    output.once === true
+      ? onceOutputs.send([{ ...to, made }])
+      : append(to, sendableOutput(made, `${journalName}/${partition}`))
   if (acknowledged !== undefined && isLive) {
     const entry = { kind: 'event' as const, event: acknowledged }
     sent
@@ -105,10 +134,17 @@ function sendOutput(made: Of<'output'>, { environment, onceOutputs, isLive }: Fo
   return sent
 }
 
-async function send({ key, event, source }: Of<'send'>, environment: TaskEnvironment): Promise<void> {
-  const { partitions, journalWriter } = environment
-  const targets = key === null ? Array.from({ length: partitions }, (_, i) => i) : [partitionOf(key, partitions)]
-  await Promise.all(targets.map((target) => journalWriter(target).append([{ kind: 'event', event, source }])))
+/** Partitions of the own journal: one, or all. */
+function targetsOf({ key }: Of<'send'>, { partitions }: TaskEnvironment): readonly number[] {
+  return key === null ? Array.from({ length: partitions }, (_, i) => i) : [partitionOf(key, partitions)]
+}
+
+function send(target: number, entries: readonly NewEntry[], environment: TaskEnvironment): Promise<unknown>[] {
+  const appended: Promise<unknown>[] = []
+  for (let at = 0; at < entries.length; at += MAX_APPEND) {
+    appended.push(environment.journalWriter(target).append(entries.slice(at, at + MAX_APPEND)))
+  }
+  return appended
 }
 
 async function sendDeadLetter({ problem, position }: Of<'deadLetter'>, followers: Followers): Promise<void> {

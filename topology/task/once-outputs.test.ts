@@ -44,7 +44,9 @@ for (const isCommitted of [true, false]) {
       giveWay: () => Promise.resolve(),
       inTurn: (work) => Promise.resolve(work()),
     })
-    const sent = outputs.send({ topic: 'alarms', partition: 0 }, { position: { offset: 4, index: 0 } } as Output)
+    const sent = outputs.send([
+      { topic: 'alarms', partition: 0, made: { position: { offset: 4, index: 0 } } as Output },
+    ])
     outputs.recordsFolded(5)
     await clock.advance(1000)
     await sent

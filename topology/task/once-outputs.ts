@@ -33,10 +33,20 @@ export interface OnceOutputsOptions {
   readonly inTurn: <Result>(work: () => Result) => Promise<Result>
 }
 
-interface Waiting extends TopicPartition {
+export interface OnceOutput extends TopicPartition {
   readonly made: Output
+}
+
+/** Outputs that were given together. */
+interface Group {
+  left: number
   resolve(): void
   reject(error: Error): void
+}
+
+interface Waiting {
+  readonly output: OnceOutput
+  readonly group: Group
 }
 
 /** Records of one transaction, beyond which the next journal record's wait. */
@@ -60,7 +70,7 @@ export class OnceOutputs {
     this.#outUpTo = options.position.offset
     this.#changelogFrom = options.changelogFrom
     options.signal.addEventListener('abort', () => {
-      for (const stopped of this.#waiting.splice(0)) stopped.reject(ensureError(options.signal.reason))
+      for (const stopped of this.#waiting.splice(0)) stopped.group.reject(ensureError(options.signal.reason))
     })
   }
 
@@ -69,10 +79,15 @@ export class OnceOutputs {
     return this.#outUpTo
   }
 
-  /** Resolves when it is out, at once when it was out before. It is sent when its journal record is folded whole. */
-  send({ topic, partition }: TopicPartition, made: Output): Promise<void> {
-    if (made.position.offset < this.#options.position.offset) return Promise.resolve()
-    return new Promise((resolve, reject) => this.#waiting.push({ topic, partition, made, resolve, reject }))
+  /** Resolves when all are out, at once when they were out before. Each is sent when its journal record is folded whole. */
+  send(outputs: readonly OnceOutput[]): Promise<void> {
+    const { offset } = this.#options.position
+    const unsent = outputs.filter(({ made }) => made.position.offset >= offset)
+    if (unsent.length === 0) return Promise.resolve()
+    return new Promise((resolve, reject) => {
+      const group = { left: unsent.length, resolve, reject }
+      for (const output of unsent) this.#waiting.push({ output, group })
+    })
   }
 
   /** All journal records before `offset` are folded whole. */
@@ -87,9 +102,9 @@ export class OnceOutputs {
     for (let portion = this.#take(); portion.length > 0; portion = this.#take()) {
       try {
         await this.#options.inTurn(() => this.#send(portion))
-        for (const sent of portion) sent.resolve()
+        for (const { group } of portion) if (--group.left === 0) group.resolve()
       } catch (thrown) {
-        for (const failed of portion) failed.reject(ensureError(thrown))
+        for (const { group } of portion) group.reject(ensureError(thrown))
       }
     }
     this.#isSending = false
@@ -99,9 +114,9 @@ export class OnceOutputs {
   #take(): Waiting[] {
     let count = 0
     while (count < this.#waiting.length) {
-      const { offset } = (this.#waiting[count] as Waiting).made.position
+      const { offset } = (this.#waiting[count] as Waiting).output.made.position
       if (offset >= this.#foldedUpTo) break
-      if (count >= MAX_RECORDS && offset !== this.#waiting[count - 1]?.made.position.offset) break
+      if (count >= MAX_RECORDS && offset !== this.#waiting[count - 1]?.output.made.position.offset) break
       count++
     }
     return this.#waiting.splice(0, count)
@@ -110,14 +125,15 @@ export class OnceOutputs {
   async #send(portion: readonly Waiting[]): Promise<void> {
     const { clock, writer, changelog, position, signal, giveUp, onRetry, encode } = this.#options
     const parts = new Map<string, TopicPartition & { records: NewRecord[] }>()
-    for (const { topic, partition, made } of portion) {
+    for (const { output } of portion) {
+      const { topic, partition, made } = output
       const record = encode(made)
       const name = `${topic}/${partition}`
       const part = parts.get(name)
       if (part === undefined) parts.set(name, { topic, partition, records: [record] })
       else part.records.push(record)
     }
-    const out: OutputPosition = { ...position, offset: (portion.at(-1)?.made.position.offset ?? 0) + 1 }
+    const out: OutputPosition = { ...position, offset: (portion.at(-1)?.output.made.position.offset ?? 0) + 1 }
     const told = { key: Buffer.from(ONCE_OUTPUTS), value: Buffer.from(JSON.stringify(out)) }
     let isInDoubt = false
     await retrying({ clock, delayMs: RETRY_MS, signal: giveUp, onRetry }, async () => {
