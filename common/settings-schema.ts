@@ -209,6 +209,15 @@ export const settingSpecs = {
     maximum: 10,
     description: 'Copies of each task that other instances keep up to date, to take over or answer at once.',
   },
+  stateCleanupDelayMs: {
+    type: 'integer',
+    unit: 'ms',
+    default: 600_000,
+    minimum: 1000,
+    maximum: longestMs,
+    description:
+      'Local stores of partitions that are elsewhere by now are deleted after this time (Kafka Streams: `state.cleanup.delay.ms`). Until then one that comes back goes on from its store.',
+  },
   journalRetentionMs: {
     type: 'integer',
     unit: 'ms',

@@ -3,6 +3,7 @@ import type { StoreProvider } from '../state-stores/key-value-store.js'
 import type { GroupPosition, Log } from './log/log.js'
 import type { EngineObserver } from './observer.js'
 import type { Processor } from './processor.js'
+import type { StoreDisk } from './resting-stores.js'
 import type { TaskEnvironment } from './task/environment.js'
 
 export interface ApplicationOptions {
@@ -14,6 +15,10 @@ export interface ApplicationOptions {
   readonly processors: readonly Processor[]
   readonly log: Log
   readonly stores: StoreProvider
+  /** Absent: stores are never deleted, and those that a former process left are not told to the group. */
+  readonly disk?: StoreDisk
+  /** A store of the disk that nothing has opened for so long is deleted; default 10 min. */
+  readonly stateCleanupDelayMs?: number
   readonly clock: Clock
   readonly partitions: number
   readonly commitIntervalMs: number

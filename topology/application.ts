@@ -9,6 +9,7 @@ import type { Advertised, ApplicationOptions, TakenIn } from './application-opti
 import { Backlog } from './backlog.js'
 import { blockCodec } from './journal/block-codec.js'
 import type { BlockCodec } from './journal/block-codec.js'
+import { partitionsOf } from './log/balanced-placement.js'
 import { journalWriter } from './journal/journal-writer.js'
 import type { JournalWriter } from './journal/journal-writer.js'
 import { Claims } from './cluster/claims.js'
@@ -16,10 +17,11 @@ import { GroupDirectory } from './cluster/directory.js'
 import type { Directory } from './cluster/directory.js'
 import { encodeMemberData } from './cluster/member-data.js'
 import { clusterPlacement } from './cluster/placement.js'
+import { heldStores, localStores } from './cluster/held-stores.js'
+import type { LocalStores } from './cluster/held-stores.js'
 import { StandbySet } from './cluster/standby-set.js'
 import type { LocalCommandResult } from './cluster/instance-call.js'
 import type { LocalStreams } from './cluster/local-streams.js'
-import type { HeldStore } from './cluster/member-data.js'
 import { LogWrites } from './log-writes.js'
 import type { DeliveredBatch, GroupMember, Log, MemberView, Placement, TopicPartition } from './log/log.js'
 import { names } from './names.js'
@@ -79,6 +81,7 @@ export class Application implements Streams, LocalStreams {
   readonly #outputPartitions = new Map<string, number>()
   readonly #placement: Placement
   readonly #claims: Claims
+  readonly #stores: LocalStores
   #describe = (): Buffer => Buffer.alloc(0)
   readonly #backlog = new Backlog()
   readonly #turns: Turns
@@ -109,6 +112,7 @@ export class Application implements Streams, LocalStreams {
       partitionsOf: () => this.#partitionsOf(),
     })
     this.#turns = new Turns(clock)
+    this.#stores = localStores(options, () => this.#hasJoined && this.#member?.isCurrent === true)
     this.#commands = pendingCommands(clock)
     this.#sources = new Sources({
       ...{ log, clock, processors, observer },
@@ -193,7 +197,10 @@ export class Application implements Streams, LocalStreams {
       this.#outputPartitions.set(topic, count)
     }
     await this.#sources.open(takenIn)
-    this.#describe = () => encodeMemberData({ url, token, stores: this.#heldStores() })
+    await this.#stores.watch(this.#stopping.signal)
+    this.#describe = () => {
+      return encodeMemberData({ url, token, stores: heldStores(this.tasks, this.standbys, this.#stores.resting()) })
+    }
     this.#member = await log.join({
       group: applicationId,
       topics: [...this.#partitionsOf().keys()],
@@ -275,8 +282,8 @@ export class Application implements Streams, LocalStreams {
     const standby = role === 'standby' && task?.isRunning !== true ? standbys.get(partition) : undefined
     const copy = this.#isStopping ? 'stopping' : (standby ?? task)
     const isCurrent = (): boolean => this.#member?.isCurrent === true
-    const turns = this.#turns
-    return answerQuery({ log, clock, turns, journalTopic, partition, role, isCurrent }, copy, query, args, demand)
+    const environment = { log, clock, turns: this.#turns, journalTopic, partition, role, isCurrent }
+    return answerQuery(environment, copy, query, args, demand)
   }
 
   async queryAll<Arguments, Result>(
@@ -346,13 +353,6 @@ export class Application implements Streams, LocalStreams {
     })
   }
 
-  #heldStores(): HeldStore[] {
-    return [
-      ...this.tasks.map(({ processor, partition }) => ({ domain: processor.name, partition, lagRecords: 0 })),
-      ...this.standbys.map(({ domain, partition, lagRecords = null }) => ({ domain, partition, lagRecords })),
-    ]
-  }
-
   #partitionsOf(): ReadonlyMap<string, number> {
     const { partitions } = this.#options
     return new Map([
@@ -370,10 +370,9 @@ export class Application implements Streams, LocalStreams {
     if (own === undefined || this.#isLeaving) return
     this.#hasJoined = true
     for (const { journalTopic, standbys, tasks } of this.#domains.values()) {
-      const ofDomain = (share: readonly TopicPartition[]): number[] =>
-        share.flatMap(({ topic, partition }) => (topic === journalTopic ? [partition] : []))
-      standbys.assign(ofDomain(own.standby), ofDomain(own.active))
-      tasks.reclaim(ofDomain(own.active))
+      const active = partitionsOf(journalTopic, own.active)
+      standbys.assign(partitionsOf(journalTopic, own.standby), active)
+      tasks.reclaim(active)
     }
     this.#standbysMoved()
   }
@@ -446,7 +445,7 @@ export class Application implements Streams, LocalStreams {
 
   #environment(domain: Domain, partition: number, onFailed: (error: Error) => void): TaskEnvironment {
     const { processor, journalTopic, codec } = domain
-    const { applicationId, instance, log, clock, stores, partitions, observer, stateCacheBytes, probe } = this.#options
+    const { applicationId, instance, log, clock, partitions, observer, stateCacheBytes, probe } = this.#options
     const { site = '' } = this.#options
     // Domains that keep all in memory anyway leave the cache to the others.
     const caching = this.#options.processors.filter(({ tables }) => tables.some(({ resident }) => resident !== true))
@@ -464,7 +463,7 @@ export class Application implements Streams, LocalStreams {
       instance,
       log,
       clock,
-      stores,
+      stores: this.#stores.provider,
       codec,
       rowCache: this.#rowCache,
       settings: {

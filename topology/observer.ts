@@ -17,6 +17,8 @@ export interface EngineObserver {
   onDeadlineFired(domain: string): void
   onEffectPerformed(domain: string, kind: string, durationMs: number): void
   onSetAside(domain: string, partition: number, reason: string, movedTo: string): void
+  /** A store that nothing has used for long was deleted. */
+  onStoreRemoved(name: string): void
   /** Records of an input topic were accepted, skipped or rejected (with the reason). */
   onDecoded(topic: string, result: string, reason: string, times: number): void
   onDeadLetter(topic: string, code: string): void
@@ -60,6 +62,7 @@ export const silentObserver: EngineObserver = {
   onDeadlineFired: () => undefined,
   onEffectPerformed: () => undefined,
   onSetAside: () => undefined,
+  onStoreRemoved: () => undefined,
   onDecoded: () => undefined,
   onDeadLetter: () => undefined,
   onOutput: () => undefined,

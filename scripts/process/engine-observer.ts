@@ -74,6 +74,7 @@ export function engineObserver(metrics: Metrics, logger: Logger, clock: Pick<Clo
       metrics.counter('pulsefold_stores_set_aside_total', { domain, partition }).increment()
       logger.warn({ domain, partition, reason, movedTo }, 'local store set aside, to be rebuilt')
     },
+    onStoreRemoved: (store) => logger.info({ store }, 'local store deleted: nothing has used it for long'),
     onDecoded: (topic, result, reason, times) => decoded(topic, result, reason).increment(times),
     onDeadLetter(topic, code) {
       metrics.counter('pulsefold_dead_letter_records_total', { topic, code }).increment()

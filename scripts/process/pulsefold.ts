@@ -11,6 +11,7 @@ import { httpPeerTransport } from '../../api/instances/peer-transport.js'
 import { createServer } from '../../api/server.js'
 import { processors } from '../../processors/index.js'
 import { rocksDbProvider } from '../../state-stores/rocksdb/provider.js'
+import { rocksDbDisk } from '../../state-stores/rocksdb/store-disk.js'
 import { Application } from '../../topology/application.js'
 import { copiesOf } from '../../topology/audit/copies.js'
 import { ClusterStreams } from '../../topology/cluster/cluster-streams.js'
@@ -74,7 +75,8 @@ export async function startPulsefold(
     const policy = { ...pluginAddressPolicy(settings, interfaceAddresses()), ownPorts }
     const observer = engineObserver(metrics, logger, clock)
     const domainProcessors = processors(processorParts(settings, clock, policy, logger))
-    const stores = rocksDbProvider({ directory: join(settings.dataDir, 'stores') })
+    const directory = join(settings.dataDir, 'stores')
+    const stores = rocksDbProvider({ directory })
     const hasPeerSite = settings.sitePeerUrl !== ''
     const newApplication = (): Application =>
       new Application({
@@ -84,6 +86,8 @@ export async function startPulsefold(
         processors: domainProcessors,
         log,
         stores,
+        // Of two sites the one that waits has stores too, which no group gives it.
+        ...(!hasPeerSite && { disk: rocksDbDisk(directory), stateCleanupDelayMs: settings.stateCleanupDelayMs }),
         clock,
         partitions: settings.partitions,
         commitIntervalMs: settings.commitIntervalMs,

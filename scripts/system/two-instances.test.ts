@@ -1,4 +1,4 @@
-import { rmSync } from 'node:fs'
+import { readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import t from 'tap'
@@ -205,6 +205,23 @@ if (brokers.length > 0) {
     await until('all is taken in', () => isTakenIn(two), takeoverMs * 2)
     await until('all are COMPLETE', () => allAre(last, 'COMPLETE'), takeoverMs)
     await expectEachOnce(t, last, two, round)
+  })
+
+  t.test('stores of partitions that went to another instance are deleted after a while, and made anew', async (t) => {
+    const two = await instances(t, 1, { standbyReplicas: 0, stateCleanupDelayMs: 1000 })
+    const [{ process: a, folder }] = two.all as [Instance]
+    await a.register(PLUGIN, ids)
+    await sendRound(two, 0)
+    await until('all are NONE', () => allAre(a, 'NONE'))
+    const b = await two.add()
+    const storesHere = (): string[] =>
+      readdirSync(join(folder, 'data', 'stores')).filter((name) => name.startsWith('trust-level-'))
+    await until('half of the stores are gone', () => storesHere().length === PARTITIONS / 2, takeoverMs)
+    t.ok(await until('all are NONE at the other', () => allAre(b, 'NONE')))
+    b.kill('SIGTERM')
+    t.equal((await b.ended).code, 0)
+    await until('all are NONE again', () => allAre(a, 'NONE'), takeoverMs)
+    t.equal(storesHere().length, PARTITIONS)
   })
 
   const kills = Number(process.env['PULSEFOLD_TEST_KILLS'] ?? 2)

@@ -62,6 +62,14 @@ const cases: readonly {
     placed: ['a: 0,1; 2,3', 'b: 2,3; 0,1'],
   },
   {
+    name: 'after a stop of all, each begins with what rests on its disk',
+    members: [
+      { id: 'a', lags: { 1: null, 3: null } },
+      { id: 'b', lags: { 0: null, 2: null } },
+    ],
+    placed: ['a: 1,3; 0,2', 'b: 0,2; 1,3'],
+  },
+  {
     name: 'a new instance stands by for all before it owns anything',
     members: [{ id: 'a', owned: [0, 1, 2, 3] }, { id: 'b' }],
     placed: ['a: 0,1,2,3; ', 'b: ; 0,1,2,3'],

@@ -28,6 +28,11 @@ export function partitionName({ topic, partition }: TopicPartition): string {
   return `${topic}/${partition}`
 }
 
+/** The partitions of one topic. */
+export function partitionsOf(topic: string, among: readonly TopicPartition[]): number[] {
+  return among.flatMap((at) => (at.topic === topic ? [at.partition] : []))
+}
+
 export function coSubscribed(
   candidates: readonly Candidate[],
   partitionsOf: ReadonlyMap<string, number>,
