@@ -60,7 +60,9 @@ export class SiteActs {
     const { site: target, watch, manualWindowMs: windowMs, record, request, hearPeer } = this.#options
     // Of a target in the middle of its switch no answer is not enough: it must have failed its checks.
     if (isSwitchingTo(otherSite(target), record()) && !watch.hasFailed) return this.#conflict()
-    const data = { target, kind: 'manual' as const, oldAlive: await this.#peerConsumes(), windowMs }
+    // One that fails its checks cannot be waited for, even where it answers.
+    const oldAlive = !watch.hasFailed && (await this.#peerConsumes())
+    const data = { target, kind: 'manual' as const, oldAlive, windowMs }
     const outcome = await request(data, { actor, reason })
     if (outcome === 'opposite') return this.#conflict()
     // So that the other site refuses the opposite from now on.

@@ -548,3 +548,26 @@ t.test('a drill gives way to a switch', async (t) => {
   t.equal(await sites.secondary.countOf('key-1'), 2)
   t.same(sites.errors, [])
 })
+
+t.test('a site that cannot log any more gives way as soon as it is shown that the other has taken over', async (t) => {
+  const sites = await twoSites(t)
+  await sites.while(sites.primary.count('a'))
+  await sites.advance(2000)
+  sites.primary.onWrite = (store) => {
+    if (store === 'log') throw new Error('the disk is gone')
+  }
+  sites.primary.troubles = ['the disk is gone']
+  await sites.until(
+    'taken over',
+    () => sites.secondary.consumes && sites.secondary.site.record.phase === 'STEADY',
+    90_000,
+  )
+  await sites.until('the primary rests', () => !sites.primary.consumes, 5000)
+  t.equal(sites.primary.site.record.epoch, 1, 'it could not log it')
+  t.notOk(sites.primary.takesTraffic)
+  t.equal(await sites.secondary.countOf('a'), 1)
+  sites.primary.onWrite = undefined
+  sites.primary.troubles = []
+  await sites.until('both know', () => sites.isSteady(), 60_000)
+  t.ok(sites.secondary.consumes)
+})

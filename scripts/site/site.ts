@@ -47,6 +47,7 @@ const TICK_MS = 1000
 const MIRROR_PAUSE_MS = 50
 const MIRROR_RETRY_MS = 1000
 const READY_POLL_MS = 10
+const NO_ROLE: Role = { takesTraffic: false, consumes: false, takesEvents: false }
 const NO_PROGRESS: SiteProgress = { loadedTo: 0, eventsPerSecond: 0, etaMs: null, events: 0, knownFrom: 0 }
 
 /**
@@ -63,6 +64,8 @@ export class Site implements SiteControl {
   readonly #stop = new AbortController()
   readonly #loops: Promise<void>[] = []
   #record: SiteRecord = initialRecord
+  /** The newest that the other site has shown. */
+  #shown: SiteRecord = initialRecord
   readonly #register: RegisterClient
   readonly #contact: PeerContact
   readonly #acts: SiteActs
@@ -145,8 +148,11 @@ export class Site implements SiteControl {
     return this.#record
   }
   get role(): Role {
+    if (!this.#isSettled) return NO_ROLE
     const role = roleOf(this.site, this.#record)
-    return this.#isSettled ? role : { takesTraffic: false, consumes: false, takesEvents: false }
+    // What this site cannot log takes from it at once, and gives it nothing.
+    const isBehind = isNewer(this.#shown, this.#record) && !roleOf(this.site, this.#shown).consumes
+    return isBehind ? NO_ROLE : role
   }
   /** The application of the domains, running or waiting. */
   get application(): Application {
@@ -245,8 +251,10 @@ export class Site implements SiteControl {
   }
 
   async exchange(record: SiteRecord): Promise<SiteView & { readonly accepted: boolean }> {
-    if (isNewer(record, this.#record)) await this.#command({ type: 'RecordReceived', data: record })
+    const logged = this.#receive(record).catch((thrown: unknown) => this.#wentWrong('site', thrown))
     this.#isSettled = true
+    await this.#apply()
+    await logged
     await this.#apply()
     return { ...(await this.#view()), accepted: !isNewer(this.#record, record) }
   }
@@ -279,7 +287,7 @@ export class Site implements SiteControl {
         await this.#decide()
         await this.#noteProgress()
         this.#work()
-        this.#followRole()
+        void this.#apply().catch(() => undefined)
       } catch (thrown) {
         if (!this.#stop.signal.aborted) this.#wentWrong('site', thrown)
       }
@@ -291,8 +299,14 @@ export class Site implements SiteControl {
   async #hearPeer(): Promise<void> {
     const view = await this.#contact.exchange().catch(() => undefined)
     if (view === undefined) return
-    if (isNewer(view.record, this.#record)) await this.#command({ type: 'RecordReceived', data: view.record })
+    await this.#receive(view.record)
     this.#isSettled = true
+  }
+
+  /** Acts by the other site's record where it is newer. Rejects when it cannot be logged. */
+  async #receive(record: SiteRecord): Promise<void> {
+    if (isNewer(record, this.#shown)) this.#shown = record
+    if (isNewer(record, this.#record)) await this.#command({ type: 'RecordReceived', data: record })
   }
 
   async #decide(): Promise<void> {
@@ -374,7 +388,7 @@ export class Site implements SiteControl {
     }
   }
 
-  /** Does what the role says, one change after the other. Rejects when the domains cannot be stopped. */
+  /** Does what the role says, one change after the other. Rejects, having told it, when the domains cannot be stopped. */
   #apply(): Promise<void> {
     const applied = this.#applying
       .catch(() => undefined)
@@ -388,12 +402,8 @@ export class Site implements SiteControl {
         }
       })
     this.#applying = applied
+    applied.catch((thrown: unknown) => this.#wentWrong('domains', thrown))
     return applied
-  }
-
-  /** As `#apply`, in the background. */
-  #followRole(): void {
-    this.#apply().catch((thrown: unknown) => this.#wentWrong('domains', thrown))
   }
 
   /** Tried again at the next tick, but for what leaves it open whether this site still consumes: then the process ends. */
@@ -423,14 +433,19 @@ export class Site implements SiteControl {
     if (record.epoch !== this.#run?.epoch) void this.#run?.stop()
     // Taken for dead by the other, and it was not.
     const wasActive = this.isConsuming && !this.role.consumes && !record.oldAlive
-    this.#apply()
-      .then(() => (wasActive ? this.#tellOverlap(record) : undefined))
-      .catch((thrown: unknown) => this.#wentWrong('domains', thrown))
+    void this.#apply().then(
+      () => (wasActive ? this.#tellOverlap(record) : undefined),
+      () => undefined,
+    )
   }
 
   async #tellOverlap({ switchedAt }: SiteRecord): Promise<void> {
-    this.#overlap = await overlapSince(switchedAt, this.#options)
-    this.#options.onOverlap(this.#overlap)
+    try {
+      this.#overlap = await overlapSince(switchedAt, this.#options)
+      this.#options.onOverlap(this.#overlap)
+    } catch (thrown) {
+      this.#wentWrong('overlap', thrown)
+    }
   }
 
   async #view(): Promise<SiteView> {

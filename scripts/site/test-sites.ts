@@ -145,14 +145,15 @@ export class TestSite {
   onStop: (() => void) | undefined
   readonly #sites: TestSites
   readonly #options: TestSitesOptions
-  readonly #skewMs: number
+  /** ms by which its wall clock is ahead. */
+  skewMs: number
   #incarnations = 0
 
   constructor(sites: TestSites, name: SiteName, options: TestSitesOptions, skewMs: number) {
     this.#sites = sites
     this.name = name
     this.#options = options
-    this.#skewMs = skewMs
+    this.skewMs = skewMs
   }
 
   get site(): Site {
@@ -319,7 +320,7 @@ export class TestSite {
     const unlessEnded = <T>(work: () => Promise<T>): Promise<T> => (hasEnded ? new Promise(() => undefined) : work())
     return {
       clock: {
-        now: () => clock.now() + this.#skewMs,
+        now: () => clock.now() + this.skewMs,
         monotonic: () => clock.monotonic(),
         setTimer: (callback, delayMs) =>
           clock.setTimer(() => {

@@ -31,30 +31,33 @@ async function settingsOf(t: Test, sharesLog: boolean): Promise<(name: SiteName)
 }
 
 if (brokers.length > 0) {
-  t.test('two sites with a cluster each: failover and failback under 1,000 events a second lose nothing', async (t) => {
-    const sites = await TwoSites.start(t, await settingsOf(t, false))
-    await sites.site('primary').register(PLUGIN, devices)
-    const reporter = new Reporter(sites, 'primary')
-    await until('some were taken', () => reporter.last.size === DEVICES)
-    for (const [act, old, target] of [
-      ['failover', 'primary', 'secondary'],
-      ['failback', 'secondary', 'primary'],
-    ] as const) {
-      t.equal(await sites.said(act, old), `${act}ing`)
-      await sites.untilSaid(act, old, `${act}ed`)
-      await until('the old site is at 500', () => sites.healthIs(old, 500))
-      t.equal(await sites.health(target), 200)
-      const { lastSwitch, epoch } = await sites.status(target)
-      t.equal(lastSwitch?.lossWindowMs, 0)
-      t.equal(epoch, act === 'failover' ? 2 : 3, 'one run')
-      const rounds = reporter.rounds
-      await until('it goes on there', () => reporter.rounds > rounds + 5)
-    }
-    await reporter.stop()
-    await until('all is folded', async () => (await reporter.lost('primary')).length === 0).catch(() => undefined)
-    t.same(await reporter.lost('primary'), [])
-    t.comment(JSON.stringify((await sites.status('primary')).lastSwitch))
-  })
+  t.test(
+    'FO-01 two sites with a cluster each: failover and failback under 1,000 events a second lose nothing',
+    async (t) => {
+      const sites = await TwoSites.start(t, await settingsOf(t, false))
+      await sites.site('primary').register(PLUGIN, devices)
+      const reporter = new Reporter(sites, 'primary')
+      await until('some were taken', () => reporter.last.size === DEVICES)
+      for (const [act, old, target] of [
+        ['failover', 'primary', 'secondary'],
+        ['failback', 'secondary', 'primary'],
+      ] as const) {
+        t.equal(await sites.said(act, old), `${act}ing`)
+        await sites.untilSaid(act, old, `${act}ed`)
+        await until('the old site is at 500', () => sites.healthIs(old, 500))
+        t.equal(await sites.health(target), 200)
+        const { lastSwitch, epoch } = await sites.status(target)
+        t.equal(lastSwitch?.lossWindowMs, 0)
+        t.equal(epoch, act === 'failover' ? 2 : 3, 'one run')
+        const rounds = reporter.rounds
+        await until('it goes on there', () => reporter.rounds > rounds + 5)
+      }
+      await reporter.stop()
+      await until('all is folded', async () => (await reporter.lost('primary')).length === 0).catch(() => undefined)
+      t.same(await reporter.lost('primary'), [])
+      t.comment(JSON.stringify((await sites.status('primary')).lastSwitch))
+    },
+  )
 
   t.test('a second instance of a site is refused, and the first goes on', async (t) => {
     const settings = await settingsOf(t, false)

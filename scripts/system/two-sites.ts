@@ -15,6 +15,7 @@ export type SiteName = 'primary' | 'secondary'
 export const names = ['primary', 'secondary'] as const
 export const DEVICES = 400
 const BATCH = 50
+const START_MS = 90_000
 /** 1,000 events a second. */
 const BATCH_EVERY_MS = 50
 
@@ -57,9 +58,11 @@ export class TwoSites {
   ): Promise<TwoSites> {
     const values = typeof given === 'function' ? given : () => given
     const sites = new TwoSites(t, values, { primary: await tcpProxy(t), secondary: await tcpProxy(t) })
-    await Promise.all(names.map((name) => sites.begin(name)))
-    await until('the primary takes traffic', () => sites.healthIs('primary', 200))
-    await until('the secondary has its mirror', async () => (await sites.mirrorLagMs('secondary')) !== null)
+    // One after the other: a primary that is slow to start would have failed its checks.
+    await sites.begin('primary')
+    await until('the primary takes traffic', () => sites.healthIs('primary', 200), START_MS)
+    await sites.begin('secondary')
+    await until('the secondary has its mirror', async () => (await sites.mirrorLagMs('secondary')) !== null, START_MS)
     return sites
   }
 
@@ -91,6 +94,15 @@ export class TwoSites {
 
   async mirrorLagMs(name: SiteName): Promise<number | null> {
     return (await this.site(name).json<{ mirrorLagMs: number | null }>('/site')).mirrorLagMs
+  }
+
+  /** Resolves when the secondary has what the primary had at the call. */
+  async untilMirrored(): Promise<void> {
+    const asked = performance.now()
+    await until('the mirror has all of it', async () => {
+      const lagMs = await this.mirrorLagMs('secondary')
+      return lagMs !== null && lagMs < performance.now() - asked - 1000
+    })
   }
 
   async health(name: SiteName): Promise<number> {
