@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { seededRandom } from '../../common/random.js'
-import type { SiteName } from '../../processors/site/index.js'
+import { phases, siteNames } from '../../processors/site/index.js'
 import { TestSites } from '../site/test-sites.js'
 import type { TestSite } from '../site/test-sites.js'
 import type { Outcome, Simulation } from './simulation.js'
@@ -9,14 +9,26 @@ import type { Outcome, Simulation } from './simulation.js'
 const STEPS = 10
 const KEYS = 15
 
+/** Longer than a site that is not heard of is waited for: the other takes over meanwhile. */
+const LONG_MS = 50_000
+
 const by = { actor: 'simulation', reason: '', forwarded: false }
-const names: readonly SiteName[] = ['primary', 'secondary']
-const happenings = ['failover', 'failback', 'abort', 'cut', 'crash waiting', 'crash active', 'nothing'] as const
+const acts = ['failover', 'failback', 'abort'] as const
+const happenings = [
+  ...acts,
+  'cut',
+  'crash waiting',
+  'crash active',
+  'crash in a phase',
+  'step a clock',
+  'nothing',
+] as const
 
 /** Events all the time, and every few seconds something that an operator, a network or a machine does. */
 export const sites: Simulation = {
   name: 'sites',
-  about: 'two sites, the acts of an operator, broken links, skewed clocks and crashes: one active site that has all',
+  about:
+    'two sites, the acts of an operator, broken links, wrong clocks, crashes in every phase: one active site that has all',
   async run(seed) {
     const run = new SitesRun(seed)
     try {
@@ -37,7 +49,10 @@ class SitesRun {
   readonly #sent = new Map<string, number>()
   /** Events may be lost only where a site was cut off or died before its journal was copied. */
   #mayLose = false
+  #isSending = false
   #next = 0
+  /** What must not be was seen. */
+  #violation = ''
 
   constructor(seed: number) {
     this.#random = seededRandom(seed)
@@ -48,13 +63,20 @@ class SitesRun {
 
   async run(): Promise<Outcome> {
     const { sites } = this
+    sites.onStep = () => {
+      if (this.#isSending) this.#send()
+      this.#checkEpochs()
+    }
     await sites.start()
     for (let step = 0; step < STEPS; step++) {
-      sites.onStep = () => this.#send()
+      this.#isSending = true
       await sites.advance(500 + Math.floor(this.#random() * 4) * 1000)
-      sites.onStep = () => undefined
+      this.#isSending = false
       await this.#happen()
+      await this.#startDead()
     }
+    for (const site of sites.both) site.onRecord = undefined
+    await this.#startDead()
     await sites.until('one active site', () => sites.isSteady(), 300_000)
     await sites.advance(3000)
     await this.#check()
@@ -79,37 +101,70 @@ class SitesRun {
 
   async #happen(): Promise<void> {
     const { sites } = this
-    const site = sites.of(this.#pick(names))
+    const site = sites.of(this.#pick(siteNames))
     const what = this.#pick(happenings)
-    this.story.push(what === 'cut' || what === 'nothing' ? what : `${what} at the ${site.name}`)
-    if (what === 'cut') {
-      await this.#cut()
-    } else if (what === 'crash waiting' || what === 'crash active') {
-      await this.#crash(sites.both.find((candidate) => candidate.consumes === (what === 'crash active')) ?? site)
-    } else if (what !== 'nothing' && site.running !== undefined) {
-      await sites.while(site.site.act(what, by).catch(() => undefined))
+    switch (what) {
+      case 'nothing':
+        return
+      case 'cut':
+        return this.#cut()
+      case 'step a clock':
+        site.skewMs += Math.round((this.#random() - 0.5) * 60_000)
+        this.story.push(`the ${site.name} site's clock is ${site.skewMs} ms off`)
+        return
+      case 'crash in a phase':
+        this.#crashIn(this.#pick(phases), site)
+        return
+      case 'crash waiting':
+      case 'crash active':
+        return this.#crash(sites.both.find((candidate) => candidate.consumes === (what === 'crash active')) ?? site)
+      default:
+        this.story.push(`${what} at the ${site.name} site`)
+        if (site.running !== undefined) await sites.while(site.site.act(what, by).catch(() => undefined))
     }
+  }
+
+  /** When it comes to that phase next, in the middle of what it does. */
+  #crashIn(phase: (typeof phases)[number], site: TestSite): void {
+    this.story.push(`crash of the ${site.name} site in ${phase}`)
+    site.onRecord = (record) => {
+      if (record.phase !== phase) return
+      site.onRecord = undefined
+      site.crash()
+    }
+  }
+
+  async #startDead(): Promise<void> {
+    for (const site of this.sites.both) if (site.running === undefined) await this.sites.while(site.start())
+  }
+
+  #checkEpochs(): void {
+    const [a, b] = this.sites.both.map((site) => site.running?.site)
+    if (a === undefined || b === undefined || a.record.epoch !== b.record.epoch) return
+    if (a.role.consumes && b.role.consumes) this.#violation ||= `both are active in epoch ${a.record.epoch}`
   }
 
   async #cut(): Promise<void> {
     const { sites } = this
     sites.link.isUp = false
-    const cutMs = this.#pick([500, 5000, 45_000])
-    this.#mayLose ||= cutMs > 20_000
+    const cutMs = this.#pick([500, 5000, 5000, LONG_MS])
+    this.#mayLose ||= cutMs === LONG_MS
+    this.story.push(`cut for ${cutMs} ms`)
     await sites.advance(cutMs)
     sites.link.isUp = true
     await sites.advance(2000)
   }
 
   async #crash(victim: TestSite): Promise<void> {
-    const downMs = this.#pick([1000, 50_000])
-    this.#mayLose ||= downMs > 20_000
+    const downMs = this.#pick([1000, 1000, LONG_MS])
+    this.#mayLose ||= downMs === LONG_MS && victim.running?.site.record.active === victim.name
+    this.story.push(`crash of the ${victim.name} site for ${downMs} ms`)
     victim.crash()
     await this.sites.advance(downMs)
-    await this.sites.while(victim.start())
   }
 
   async #check(): Promise<void> {
+    assert.equal(this.#violation, '')
     const active = this.sites.both.find((site) => site.consumes)
     for (const [key, count] of this.#acknowledged) {
       const counted = (await active?.countOf(key)) ?? 0
