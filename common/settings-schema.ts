@@ -184,7 +184,8 @@ export const settingSpecs = {
     default: 100,
     minimum: 1,
     maximum: 60_000,
-    description: 'Time between two commits of a task. Answers do not wait for it.',
+    description:
+      'Time between two commits of a task. While much of what was read waits to be folded, a commit gives way for up to half a second more. Answers do not wait for it.',
   },
   changelogIntervalMs: {
     type: 'integer',

@@ -12,11 +12,15 @@ export const exitCodes = {
   },
   failed: { code: 70, meaning: 'an error inside; the last line of the log tells it' },
   stopTooSlow: { code: 75, meaning: 'stopping took too long; nothing acknowledged is lost, the next start catches up' },
-  misconfigured: { code: 78, meaning: 'the settings are wrong; all faults were named' },
+  misconfigured: {
+    code: 78,
+    meaning: 'the settings are wrong, and all faults were named; or they do not fit the topics that are there',
+  },
 } as const
 
 const byErrorCode: Readonly<Record<string, keyof typeof exitCodes>> = {
   SETTINGS_INVALID: 'misconfigured',
+  TOPIC_MISMATCH: 'misconfigured',
   STORE_IN_USE: 'unavailable',
   STORE_NOT_A_DIRECTORY: 'unavailable',
   LOG_DIRECTORY_IN_USE: 'unavailable',

@@ -55,7 +55,7 @@ if (brokers.length > 0) {
     const changelog = `${values.applicationId}-trust-level-changelog`
     await createTopic(changelog, 5, { 'cleanup.policy': 'compact', 'message.timestamp.type': 'LogAppendTime' })
     const { code, out, last } = await spawnPulsefold(t, temporaryFolder(t), { values }).ended
-    t.equal(code, 70)
+    t.equal(code, 78)
     t.match(out, `topic "${changelog}" has other settings. partitions: expected 3, found 5`)
     t.match(out, /set `partitions` to what it has/)
     t.match(last, { level: 'fatal', err: { code: 'TOPIC_MISMATCH' } })

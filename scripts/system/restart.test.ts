@@ -141,7 +141,7 @@ t.test('RS-09 a data directory in use, and the LOCK that kill -9 leaves', async 
 t.test('OR-08 another partition count under existing state is refused', async (t) => {
   const { folder } = await written(t, 'SIGTERM')
   const { code, out, last } = await spawnPulsefold(t, folder, { values: { partitions: 6 } }).ended
-  t.ok(code !== 0 && code !== null, `exit code ${code}`)
+  t.equal(code, 78)
   t.match(out, /dmi-device-heartbeat|pulsefold-[a-z-]+/)
   t.match(out, /\b6\b/)
   t.match(out, /\b3\b/)
