@@ -19,7 +19,6 @@ import { registerTopology } from './commands/topology.js'
 import { registerVerify } from './commands/verify.js'
 import { registerWhatIf } from './commands/what-if.js'
 import { describeExitCodes, exitCodeOf, exitCodes, explain } from './process/exit-codes.js'
-import { startPulsefold } from './process/pulsefold.js'
 import { registerSimulate } from './simulate/command.js'
 
 const program = new Command('pulsefold')
@@ -29,7 +28,11 @@ const program = new Command('pulsefold')
   .exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : exitCodes.misused.code))
   .addHelpText('after', () => `\nExit codes:\n${describeExitCodes()}\n`)
 
-registerStart(program, (settings, logger, ...rest) => startPulsefold(settings, logger, systemClock, ...rest))
+registerStart(program, async (settings, logger, ...rest) => {
+  // All that a service is made of: other commands begin sooner without it.
+  const { startPulsefold } = await import('./process/pulsefold.js')
+  return startPulsefold(settings, logger, systemClock, ...rest)
+})
 registerSettings(program)
 registerTopology(program)
 registerErrors(program)

@@ -5,7 +5,7 @@ import { openArchive } from '../../topology/archive/archive-source.js'
 import type { Audit } from '../../topology/audit/audit.js'
 import type { AllCopies } from '../../topology/audit/copies.js'
 import type { JournalReader } from '../../topology/audit/journal-source.js'
-import { openKafkaLog } from '../../topology/log/kafka/kafka-log.js'
+import type { Log } from '../../topology/log/log.js'
 import { kafkaSecurity } from '../process/kafka-security.js'
 import { projectDirectory } from '../project-directory.js'
 import { apiReader } from './api-reader.js'
@@ -74,17 +74,22 @@ async function openLog({ url, archive, token = '' }: SourceFlags, settings: Sett
     const { applicationId } = await log.about()
     return { log, applicationId, copies: () => log.copies(), close: () => Promise.resolve() }
   }
-  const { applicationId, kafkaBrokers } = settings
-  const log =
-    kafkaBrokers.length === 0
-      ? await openEmbeddedReader(settings.dataDir)
-      : await openKafkaLog({
-          brokers: kafkaBrokers,
-          clientId: `${applicationId}-audit`,
-          ...kafkaSecurity(settings),
-          clock: systemClock,
-          onFatal: () => undefined,
-          onClientLog: () => undefined,
-        })
+  const { applicationId } = settings
+  const log = await (settings.kafkaBrokers.length === 0
+    ? openEmbeddedReader(settings.dataDir)
+    : openKafkaReader(settings))
   return { log, applicationId, close: () => log.close() }
+}
+
+/** Kafka's client is loaded only where it is needed: questions to an archive are answered sooner. */
+async function openKafkaReader(settings: Settings): Promise<Log> {
+  const { openKafkaLog } = await import('../../topology/log/kafka/kafka-log.js')
+  return openKafkaLog({
+    brokers: settings.kafkaBrokers,
+    clientId: `${settings.applicationId}-audit`,
+    ...kafkaSecurity(settings),
+    clock: systemClock,
+    onFatal: () => undefined,
+    onClientLog: () => undefined,
+  })
 }

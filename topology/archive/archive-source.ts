@@ -5,8 +5,8 @@ import type { LogRecord, TopicPartition } from '../log/log.js'
 import { readChain } from './chain.js'
 import { Contents } from './contents.js'
 import { ArchiveError } from './errors.js'
-import { decodeKeys, decodeRecords, decodeRows, readSealed } from './files.js'
-import type { SegmentLine } from './lines.js'
+import { decodeRecords, decodeRows, hasKey, readSealed } from './files.js'
+import type { FileSeal, SegmentLine } from './lines.js'
 
 /** An archive as a source of journals, read without broker or network; each file is checked when it is read. */
 export interface ArchiveSource extends Required<JournalSource> {
@@ -14,38 +14,46 @@ export interface ArchiveSource extends Required<JournalSource> {
   readonly applicationId: string
 }
 
+type OnRead = (file: string) => void
+type ReadFile = (seal: FileSeal) => Promise<Buffer>
+
 /** Decoded segments kept in memory. */
 const CACHED_SEGMENTS = 4
 const DEFAULT_READ_BYTES = 1024 * 1024
 
-/** Errors: ARCHIVE_UNREADABLE, ARCHIVE_DAMAGED. */
-export async function openArchive(directory: string): Promise<ArchiveSource> {
+/** `onRead` is told of each file that is read. Errors: ARCHIVE_UNREADABLE, ARCHIVE_DAMAGED. */
+export async function openArchive(directory: string, onRead?: OnRead): Promise<ArchiveSource> {
   const contents = new Contents((await readChain(directory)).lines)
   if (contents.head === undefined) throw new ArchiveError('ARCHIVE_UNREADABLE', `there is no archive in ${directory}`)
   const { applicationId } = contents.head
-  return { contents, applicationId, ...archiveSource(directory, contents) }
+  return { contents, applicationId, ...archiveSource(directory, contents, onRead) }
 }
 
 /** The same of what is known of an archive, which may go on growing. */
-export function archiveSource(directory: string, contents: Contents): Required<JournalSource> {
+export function archiveSource(
+  directory: string,
+  contents: Contents,
+  onRead: OnRead = () => undefined,
+): Required<JournalSource> {
+  const read = (seal: FileSeal): Promise<Buffer> => {
+    onRead(seal.name)
+    return readSealed(directory, seal)
+  }
   return {
-    reader: archiveReader(directory, contents),
+    reader: archiveReader(read, contents),
     logStart: (journal) => Promise.resolve(contents.segmentsOf(journal)[0]?.from ?? 0),
     isMasked: (contents.head?.masked.length ?? 0) > 0,
     snapshotBefore(journal, offset) {
       const line = contents
         .segmentsOf(journal)
         .findLast(({ from, fold }) => from <= offset && fold?.snapshot !== undefined)
-      return Promise.resolve(line === undefined ? undefined : snapshotOf(directory, line))
+      return Promise.resolve(line === undefined ? undefined : snapshotOf(read, line))
     },
     parts(journal) {
       const parts = contents.segmentsOf(journal).flatMap(({ from, to, fold }): JournalPart[] => {
         if (fold === undefined) return []
         const { keys, leastTime, mostTime } = fold
-        const changes: JournalPart['changes'] = async (rowKeys, kind) => {
-          const known = new Set(decodeKeys(await readSealed(directory, keys))[kind])
-          return rowKeys.some((key) => known.has(key))
-        }
+        const changes: JournalPart['changes'] = async (rowKeys, kind) => hasKey(await read(keys), kind, rowKeys)
         return [{ from, to, changes, leastTime, mostTime }]
       })
       return Promise.resolve(parts)
@@ -53,11 +61,11 @@ export function archiveSource(directory: string, contents: Contents): Required<J
   }
 }
 
-function archiveReader(directory: string, contents: Contents): JournalReader {
+function archiveReader(read: ReadFile, contents: Contents): JournalReader {
   const cache = new Map<string, Promise<readonly LogRecord[]>>()
 
   function recordsOf({ records }: SegmentLine): Promise<readonly LogRecord[]> {
-    const known = cache.get(records.name) ?? readSealed(directory, records).then(decodeRecords)
+    const known = cache.get(records.name) ?? read(records).then(decodeRecords)
     cache.delete(records.name)
     cache.set(records.name, known)
     const [oldest] = cache.keys()
@@ -109,7 +117,7 @@ function archiveReader(directory: string, contents: Contents): JournalReader {
   }
 }
 
-function snapshotOf(directory: string, { from, fold }: SegmentLine): Snapshot | undefined {
+function snapshotOf(read: ReadFile, { from, fold }: SegmentLine): Snapshot | undefined {
   if (fold?.snapshot === undefined) return undefined
   const { snapshot } = fold
   return {
@@ -118,7 +126,7 @@ function snapshotOf(directory: string, { from, fold }: SegmentLine): Snapshot | 
     digest: deserializeStoreDigest(Buffer.from(fold.digestBefore, 'base64')),
     gaps: fold.gaps.filter((gap) => (gap.loadedAt === undefined ? gap.to <= from : gap.loadedAt < from)),
     async fill(store) {
-      const rows = decodeRows(await readSealed(directory, snapshot))
+      const rows = decodeRows(await read(snapshot))
       if (rows.length > 0) await store.write(rows)
     },
   }

@@ -167,6 +167,36 @@ t.test('a byte that is changed, missing, added or elsewhere is found, and no ans
   t.match(await checkArchive(directory, { head }), { isSound: false }, 'lines cut off at the end')
 })
 
+t.test('a question about one key reads the segments that matter by their index, and no others', async (t) => {
+  // Of the usual one a state follows from a row that every event changes.
+  const subjects = { ...countingProcessor.subjects!, relatedRows: () => [] }
+  const processors = [{ ...countingProcessor, subjects }]
+  const { driver, send } = await auditedDriver(t, { processors })
+  const audit = auditOf(driver, undefined, processors)
+  await send('rare')
+  for (let i = 0; i < 100; i++) {
+    await send(`k${i % 5}`, 'a')
+    await driver.advance(1200)
+    if (i === 50) await send('rare')
+  }
+  const directory = t.testdir()
+  await writeArchive(audit, { directory, segmentBytes: 200 })
+  const subject = 'rare'
+  const question = { kind: 'subject', subject } as const
+  const at = { kind: 'time', time: driver.clock.now() - 30_000 } as const
+  const request = { subject, at: end, limit: 5, every: false }
+  const expected = [await stateAt(audit, { question, at }), (await explain(audit, request))[0]?.steps]
+  const read = new Set<string>()
+  const reading = await openArchive(directory, (file) => read.add(file))
+  const asked = auditOf(driver, reading, processors)
+  t.same([await stateAt(asked, { question, at }), (await explain(asked, request))[0]?.steps], expected)
+  const segments = reading.contents.segmentsOf({ topic: JOURNAL, partition: 0 }).length
+  const folded = [...read].filter((file) => file.includes('.records.') && file.startsWith(JOURNAL))
+  t.ok(segments > 20, `${segments} segments`)
+  // The newest, where it was told twice, where the moment lies, and what is folded from a snapshot to there.
+  t.ok(folded.length <= 10, `${folded.length} of ${segments} are folded`)
+})
+
 t.test('masked fields are nowhere in an archive, and its chain still checks', async (t) => {
   const audited = await history(t)
   const { audit, directory, driver } = audited

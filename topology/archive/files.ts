@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { gunzip, gzip } from 'node:zlib'
 import { ensureError } from '../../common/errors.js'
+import { AvroReader } from '../../schemas/avro-bytes.js'
 import { avroType } from '../../schemas/avro.js'
 import type { Entry } from '../../state-stores/key-value-store.js'
 import type { LogRecord } from '../log/log.js'
@@ -95,8 +96,24 @@ export function encodeKeys(keys: SegmentKeys): Buffer {
   return keysType.toBuffer(keys)
 }
 
-export function decodeKeys(bytes: Buffer): SegmentKeys {
-  return keysType.fromBuffer(bytes) as SegmentKeys
+/** Whether a segment's keys have one of these, without making texts of all the others. */
+export function hasKey(bytes: Buffer, kind: keyof SegmentKeys, keys: readonly string[]): boolean {
+  const wanted = keys.map((key) => Buffer.from(key))
+  let reader = new AvroReader(bytes)
+  const isWanted = (): boolean => {
+    const length = reader.length()
+    const [from, to] = [reader.at, reader.at + length]
+    reader = new AvroReader(bytes, to)
+    return wanted.some((key) => key.length === length && key.compare(bytes, from, to) === 0)
+  }
+  for (const field of ['changed', 'decisive'] as const) {
+    let isThere = false
+    for (let count = reader.long(); count > 0; count = reader.long()) {
+      for (let left = count; left > 0; left--) isThere = isWanted() || isThere
+    }
+    if (field === kind) return isThere
+  }
+  return false
 }
 
 /** Writes a compressed file, on disk when this resolves. */

@@ -32,7 +32,7 @@ export interface ArchiveRequest extends AuditScope {
   readonly onProgress?: OnProgress
 }
 
-const SEGMENT_BYTES = 2 * 1024 * 1024
+const SEGMENT_BYTES = 1024 * 1024
 /** A seal may come so much later than what it seals: its changelog's interval, and a slow log. */
 const SEAL_DELAY_MS = 60_000
 
