@@ -9,7 +9,7 @@ import type { Demand, QueryResult } from '../streams.js'
 import { parseMarker } from '../task/changelog.js'
 import { CHANGELOG_MARKER } from '../task/table-runtime.js'
 import { CHANGELOG, inputRecord, JOURNAL, modelsOf } from './counting-run.js'
-import { TestCluster } from './test-cluster.js'
+import { logOf, TestCluster } from './test-cluster.js'
 import type { TestInstance } from './test-cluster.js'
 
 const count = countingProcessor.queries[0]!
@@ -48,23 +48,6 @@ async function check(t: Test, cluster: TestCluster, instances: readonly TestInst
       `standby of ${standby.partition}`,
     )
     t.equal(standby.digest.rows.toHex(), models[standby.partition]?.digest)
-  }
-}
-
-/** Methods of a class, as an object to spread. */
-function logOf(log: Log): Log {
-  return {
-    createTopics: (specs) => log.createTopics(specs),
-    topic: (name) => log.topic(name),
-    topics: () => log.topics(),
-    append: (topic, partition, records) => log.append(topic, partition, records),
-    offsets: (partition) => log.offsets(partition),
-    offsetForTime: (partition, timestampMs) => log.offsetForTime(partition, timestampMs),
-    read: (partition, offset, options) => log.read(partition, offset, options),
-    join: (options) => log.join(options),
-    committed: (group, partition) => log.committed(group, partition),
-    writer: (transactionalId) => log.writer(transactionalId),
-    close: () => log.close(),
   }
 }
 

@@ -280,3 +280,20 @@ export class TestCluster {
 }
 
 export const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
+
+/** Methods of a class, as an object to spread. */
+export function logOf(log: Log): Log {
+  return {
+    createTopics: (specs) => log.createTopics(specs),
+    topic: (name) => log.topic(name),
+    topics: () => log.topics(),
+    append: (topic, partition, records) => log.append(topic, partition, records),
+    offsets: (partition) => log.offsets(partition),
+    offsetForTime: (partition, timestampMs) => log.offsetForTime(partition, timestampMs),
+    read: (partition, offset, options) => log.read(partition, offset, options),
+    join: (options) => log.join(options),
+    committed: (group, partition) => log.committed(group, partition),
+    writer: (transactionalId) => log.writer(transactionalId),
+    close: () => log.close(),
+  }
+}
