@@ -2,7 +2,7 @@ import { ReusedBytes } from '../../common/reused-bytes.js'
 import type { StoreDigest } from '../../state-stores/digest.js'
 import type { WriteOperation } from '../../state-stores/key-value-store.js'
 import type { IndexEntry } from '../processor.js'
-import { bytesOf, textOf } from './row-store.js'
+import { bytesOf, encodedOf } from './row-store.js'
 import type { DirtyRow, TableState } from './row-store.js'
 import type { TableRuntime } from './table-runtime.js'
 
@@ -36,7 +36,7 @@ export function freeze(tables: readonly TableState[], digest: StoreDigest): Froz
     state.current = new Map()
     generations.push({ runtime, rows: current })
     for (const [key, dirty] of current) {
-      if (dirty.row !== undefined) dirty.text = textOf(runtime.table.codec, dirty.row)
+      if (dirty.row !== undefined) dirty.encoded = encodedOf(state, dirty.row)
       if (!isChanged(dirty)) continue
       const storeKey = runtime.prefix + key
       changedKeys.push(storeKey)
@@ -47,13 +47,15 @@ export function freeze(tables: readonly TableState[], digest: StoreDigest): Froz
 }
 
 /** False when the row is again what the store holds. */
-function isChanged({ base, text }: DirtyRow): boolean {
-  return base === undefined || base.text !== text
+function isChanged({ base, encoded }: DirtyRow): boolean {
+  if (base === undefined) return true
+  if (typeof encoded !== 'object' || typeof base.encoded !== 'object') return base.encoded !== encoded
+  return !encoded.equals(base.encoded)
 }
 
-function digestChange(digest: StoreDigest, storeKey: Buffer, { base, text }: DirtyRow): void {
-  if (base?.text !== undefined) digest.remove(storeKey, bytesOf(base.text))
-  if (text !== undefined) digest.add(storeKey, bytesOf(text))
+function digestChange(digest: StoreDigest, storeKey: Buffer, { base, encoded }: DirtyRow): void {
+  if (base?.encoded !== undefined) digest.remove(storeKey, bytesOf(base.encoded))
+  if (encoded !== undefined) digest.add(storeKey, bytesOf(encoded))
 }
 
 function* operationsOf(
@@ -63,8 +65,8 @@ function* operationsOf(
   for (const { runtime, rows } of generations) {
     for (const [key, dirty] of rows) {
       if (!isChanged(dirty)) continue
-      const { base, row, text } = dirty
-      yield { key: keyBytes.utf8(runtime.prefix + key), value: text === undefined ? null : bytesOf(text) }
+      const { base, row, encoded } = dirty
+      yield { key: keyBytes.utf8(runtime.prefix + key), value: encoded === undefined ? null : bytesOf(encoded) }
       if (runtime.indexes.length === 0) continue
       for (const [entryKey, value] of indexChanges(runtime, key, base?.row, row)) {
         yield { key: Buffer.from(entryKey), value: value === null ? null : Buffer.from(value) }

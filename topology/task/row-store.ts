@@ -10,18 +10,24 @@ import type { RowCachePart } from './row-cache.js'
 import { tableRuntimes } from './table-runtime.js'
 import type { TableRuntime } from './table-runtime.js'
 
-/** A row as the store holds it; its bytes as a latin1 text, for a Buffer takes far more memory. Without: it holds none. */
+/**
+ * A row's bytes: a latin1 text, which takes far less memory than a Buffer and is what the cache holds; of resident tables, whose
+ * codec may share them with the row, a Buffer.
+ */
+export type Encoded = string | Buffer
+
+/** A row as the store holds it; `encoded` undefined: it holds none. */
 export interface StoredRow {
   readonly row: unknown
-  readonly text: string | undefined
+  readonly encoded: Encoded | undefined
 }
 
 /** A row changed since the last freeze, with what it replaces. `row` undefined: deleted. */
 export interface DirtyRow {
   row: unknown
   readonly base: StoredRow | undefined
-  /** The row encoded, once its generation is frozen. */
-  text: string | undefined
+  /** Once its generation is frozen. */
+  encoded: Encoded | undefined
 }
 
 /** A table's rows by where they stand: changed, being committed, loaded for the events at hand, resident. */
@@ -51,7 +57,7 @@ interface Undo {
   resident: unknown
 }
 
-const ABSENT: StoredRow = { row: undefined, text: undefined }
+const ABSENT: StoredRow = { row: undefined, encoded: undefined }
 
 /**
  * A task's rows between store and fold. Reads during a fold are synchronous (what may be read is loaded before); writes stay
@@ -122,7 +128,8 @@ export class RowStore {
       const state = this.state(table)
       if (state.resident !== undefined || state.loaded.has(key) || state.current.has(key)) continue
       const committing = state.committing?.get(key)
-      const stored = committing === undefined ? cached(state, key) : { row: committing.row, text: committing.text }
+      const stored =
+        committing === undefined ? cached(state, key) : { row: committing.row, encoded: committing.encoded }
       if (stored !== undefined) {
         state.loaded.set(key, stored)
       } else {
@@ -150,7 +157,7 @@ export class RowStore {
     this.#segmentOpen = false
     // What was changed is remembered when it is committed.
     for (const { state, key, stored } of this.#fetched) {
-      if (!state.current.has(key) && state.loaded.get(key) === stored) state.cache?.set(key, stored.text ?? '')
+      if (!state.current.has(key) && state.loaded.get(key) === stored) remember(state, key, stored.encoded)
     }
     this.#fetched.length = 0
     for (const state of this.tables) state.loaded.clear()
@@ -172,7 +179,7 @@ export class RowStore {
     if (row !== undefined && state.runtime.foreign) check(state.runtime.table.codec, row)
     const dirty = state.current.get(key)
     this.#note(state, key, dirty)
-    if (dirty === undefined) state.current.set(key, { row, base: baseOf(state, key), text: undefined })
+    if (dirty === undefined) state.current.set(key, { row, base: baseOf(state, key), encoded: undefined })
     else dirty.row = row
     if (state.resident !== undefined) {
       if (row === undefined) state.resident.delete(key)
@@ -236,8 +243,8 @@ export class RowStore {
       if (commits !== this.#commits) continue
       const changed = known(state, key)
       if (changed !== undefined) return changed.row
-      const { row, text } = storedRow(state, bytes)
-      state.cache?.set(key, text ?? '')
+      const { row, encoded } = storedRow(state, bytes)
+      remember(state, key, encoded)
       return row
     }
   }
@@ -289,12 +296,12 @@ export class RowStore {
   finishCommit(): void {
     this.#commits++
     for (const state of this.tables) {
-      const { committing, cache, loaded } = state
+      const { committing, loaded } = state
       if (committing === undefined) continue
       if (state.resident === undefined) {
-        for (const [key, { row, text }] of committing) {
-          cache?.set(key, text ?? '')
-          if (this.#segmentOpen) loaded.set(key, { row, text })
+        for (const [key, { row, encoded }] of committing) {
+          remember(state, key, encoded)
+          if (this.#segmentOpen) loaded.set(key, { row, encoded })
         }
       }
       state.committing = undefined
@@ -311,22 +318,26 @@ function known(state: TableState, key: string): { readonly row: unknown } | unde
 function cached({ cache, runtime }: TableState, key: string): StoredRow | undefined {
   const text = cache?.get(key)
   if (text === undefined) return undefined
-  return text === '' ? ABSENT : { row: runtime.table.codec.decode(bytesOf(text)), text }
+  return text === '' ? ABSENT : { row: runtime.table.codec.decode(bytesOf(text)), encoded: text }
+}
+
+function remember({ cache }: TableState, key: string, encoded: Encoded | undefined): void {
+  cache?.set(key, typeof encoded === 'object' ? encoded.toString('latin1') : (encoded ?? ''))
 }
 
 function storedRow({ runtime }: TableState, bytes: Buffer | undefined): StoredRow {
   if (bytes === undefined) return ABSENT
-  return { row: runtime.table.codec.decode(bytes), text: bytes.toString('latin1') }
+  return { row: runtime.table.codec.decode(bytes), encoded: bytes.toString('latin1') }
 }
 
 /** What a first change replaces; tables without digest and indexes may be written blind. */
 function baseOf(state: TableState, key: string): StoredRow | undefined {
   const committing = state.committing?.get(key)
-  if (committing !== undefined) return { row: committing.row, text: committing.text }
-  const { digested, indexes, table } = state.runtime
+  if (committing !== undefined) return { row: committing.row, encoded: committing.encoded }
+  const { digested, indexes } = state.runtime
   if (state.resident !== undefined) {
     const row = state.resident.get(key)
-    return row === undefined ? ABSENT : { row, text: textOf(table.codec, row) }
+    return row === undefined ? ABSENT : { row, encoded: encodedOf(state, row) }
   }
   const loaded = state.loaded.get(key)
   if (loaded === undefined && (digested || indexes.length > 0)) throw notDeclared(state, key)
@@ -335,15 +346,15 @@ function baseOf(state: TableState, key: string): StoredRow | undefined {
 
 const rowBytes = new ReusedBytes()
 
-/** A row's bytes from their latin1 text, until the next call. */
-export function bytesOf(text: string): Buffer {
-  return rowBytes.latin1(text)
+/** A row's bytes, until the next call. */
+export function bytesOf(encoded: Encoded): Buffer {
+  return typeof encoded === 'string' ? rowBytes.latin1(encoded) : encoded
 }
 
-/** A row's bytes as a latin1 text. */
-export function textOf(codec: RowCodec<unknown>, row: unknown): string {
-  const bytes = codec.encodeReused === undefined ? codec.encode(row) : codec.encodeReused(row)
-  return bytes.toString('latin1')
+export function encodedOf({ resident, runtime }: TableState, row: unknown): Encoded {
+  const { codec } = runtime.table
+  if (resident !== undefined) return codec.encode(row)
+  return (codec.encodeReused === undefined ? codec.encode(row) : codec.encodeReused(row)).toString('latin1')
 }
 
 function check(codec: RowCodec<unknown>, row: unknown): void {
