@@ -145,6 +145,36 @@ t.test('FO-07 the opposite request is refused in each phase, and the switch ends
   }
 })
 
+t.test('FO-07 so it is in stage two, at both sites', async (t) => {
+  for (const phase of ['SWITCH', 'CATCHUP'] as const) {
+    const sites = await twoSites(t)
+    await sites.while(sites.primary.count('a'))
+    let letGo = (): void => undefined
+    const held = new Promise<void>((resolve) => (letGo = resolve))
+    // In SWITCH it waits for the old site's word, in CATCHUP for its own disk.
+    sites.secondary.onRecord = (record) => {
+      if (record.phase !== phase) return
+      if (phase === 'SWITCH') sites.link.isUp = false
+      else sites.secondary.onWrite = (store) => (store.startsWith('counting-') ? held : undefined)
+    }
+    await sites.while(sites.primary.site.act('failover', by))
+    await sites.until(phase, () => sites.secondary.site.record.phase === phase)
+    await sites.advance(500)
+    for (const { name, site } of sites.both) {
+      const refused = await sites.while(site.act('failback', by))
+      t.match(refused, { ok: false, reason: 'conflict' }, `${phase} at the ${name} site`)
+    }
+    t.equal(sites.secondary.site.record.phase, phase)
+    sites.link.isUp = true
+    sites.secondary.onWrite = undefined
+    letGo()
+    await sites.until('failovered', () => sites.isSteady() && sites.secondary.consumes)
+    t.match(sites.secondary.site.record, { epoch: 2, active: 'secondary' }, 'undisturbed')
+    t.equal(await sites.secondary.countOf('a'), 1)
+    await sites.stop()
+  }
+})
+
 t.test('FO-02 a history that fails half-way: retried from a cleared cache, the old site works on', async (t) => {
   const sites = await twoSites(t)
   for (let n = 0; n < 50; n++) await sites.while(sites.primary.count(`key-${n % KEYS}`))

@@ -14,6 +14,8 @@ const RATE_PER_S = 1000
 const SECONDS = 20
 /** Between two looks: fine enough for the bound, and a look at all partitions is work for the service, too. */
 const LOOK_MS = 2
+/** As DNS health checkers ask, in bursts. */
+const HEALTH_RATE_PER_S = 20
 
 interface Sent {
   readonly cmHandle: string
@@ -71,6 +73,8 @@ export async function steady(directory: string): Promise<readonly Figure[]> {
   const started = performance.now()
   const count = RATE_PER_S * SECONDS
   const sending: Promise<void>[] = []
+  const healthPath = { method: 'GET', path: '/notification/healthCheck' } as const
+  const health = caller.send([healthPath], SECONDS * 1000, HEALTH_RATE_PER_S)
   while (sending.length < count) {
     const due = Math.min(count, Math.floor(((performance.now() - started) * RATE_PER_S) / 1000))
     while (sending.length < due) sending.push(send(ids[sending.length] ?? ''))
@@ -87,6 +91,7 @@ export async function steady(directory: string): Promise<readonly Figure[]> {
   const before = noticesBefore.reduce((sum, end) => sum + end, 0)
   const notices = (await countNotices(application, PARTITIONS)) - before
   if (notices !== count) throw new Error(`${notices} notices of ${count} changes`)
+  const { durationsMs: healthMs } = await health
   caller.close()
   await plugin.close()
   await service.stop()
@@ -96,6 +101,7 @@ export async function steady(directory: string): Promise<readonly Figure[]> {
     { what: `${what} changed answer, p99`, value: percentile(answerMs, 0.99), unit: 'ms', atMost: 20 },
     { what: `${what} notice, p50`, value: percentile(noticeMs, 0.5), unit: 'ms' },
     { what: `${what} notice, p99`, value: percentile(noticeMs, 0.99), unit: 'ms' },
+    { what: 'health address meanwhile, p99', value: percentile(healthMs, 0.99), unit: 'ms', atMost: 50 },
     {
       what: 'CPU time a second, with sending and looking',
       value: (user + system) / 1000 / seconds,
