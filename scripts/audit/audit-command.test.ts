@@ -39,3 +39,16 @@ for (const { args, status, says } of cases) {
     t.match(run.stdout + run.stderr, says)
   })
 }
+
+t.test('pulsefold archive --mask: no text of the field is in the archive, and it checks', async (t) => {
+  const directory = join(t.testdir(), 'masked')
+  const mask = ['--mask', 'HeartbeatReported.cmHandle,CmHandlesRegistered.created.cmHandle']
+  t.equal(pulsefold('archive', directory, ...archive, ...mask).status, 0)
+  const check = pulsefold('archive', 'check', directory)
+  t.equal(check.status, 0)
+  t.match(check.stdout, /^sound: .*\n.*\nmasked: HeartbeatReported\.cmHandle/)
+  const rows = pulsefold('state', '--all', '--archive', directory)
+  t.match(rows.stdout, /masked-[0-9a-f]{16}/)
+  t.notMatch(rows.stdout, /dev-[123]/)
+  t.match(pulsefold('verify', '--archive', directory), { status: 2, stdout: /NOT VERIFIED .*: fields are masked/ })
+})

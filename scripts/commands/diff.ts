@@ -31,7 +31,7 @@ export function registerDiff(program: Command): void {
       const diffs = await runAudit(
         flags,
         settingsFlags,
-        async (audit) => {
+        async (audit, onProgress) => {
           const other = isOther
             ? await openAudit(
                 {
@@ -47,7 +47,7 @@ export function registerDiff(program: Command): void {
           try {
             const a = { audit, until: parseMoment(first) }
             const b = { audit: other, until: parseMoment(second) }
-            return await diffStates({ a, b, limit, domains, keys, ignorePositions: isOther })
+            return await diffStates({ a, b, limit, domains, keys, ignorePositions: isOther, onProgress })
           } finally {
             if (isOther) await other.close()
           }

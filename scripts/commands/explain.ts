@@ -29,7 +29,7 @@ export function registerExplain(program: Command): void {
       await runAudit(
         flags,
         settingsFlags,
-        (audit) => explain(audit, { subject: key, at, limit, every, domains }),
+        (audit, onProgress) => explain(audit, { subject: key, at, limit, every, domains, onProgress }),
         (explained) => explained.flatMap(lines),
       )
     })

@@ -36,7 +36,7 @@ export function registerState(program: Command): void {
       await runAudit(
         flags,
         settingsFlags,
-        (audit) => stateAt(audit, { question, at, domains: flags.domain }),
+        (audit, onProgress) => stateAt(audit, { question, at, domains: flags.domain, onProgress }),
         (state) => lines(state, question),
       )
     })

@@ -106,6 +106,17 @@ if (brokers.length > 0) {
     t.same(digestsOf(ofArchive), digestsOf(ofKafka))
     t.equal((await commandJson('verify', '--archive', archive)).code, 0)
     t.same(await standing(client, applicationId), stopped)
+    const long = [
+      ['state', 'dev-1'],
+      ['explain', 'dev-1'],
+      ['diff', 'end', 'end'],
+      ['verify'],
+      ['what-if', '--set', 'maxFutureSkewMs=1'],
+    ]
+    for (const command of long) {
+      const { err } = await commandJson(command[0]!, ...command.slice(1), ...flags)
+      t.match(err, /^\d+ of \d+ records$/m, `${command[0]} tells how far it is`)
+    }
 
     const journal = { topic: `${applicationId}-trust-level-journal`, partition: 0 }
     await client.deleteBefore(journal, 1)

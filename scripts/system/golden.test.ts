@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { checkArchive } from '../../topology/archive/check-archive.js'
+import { replayer, replayJournals } from '../../topology/audit/replay-journals.js'
 import { verify } from '../../topology/audit/verify.js'
 import { goldenAudit, goldenDigest, goldenDirectory, scenarios } from '../golden/golden-journals.js'
 import { declaredProcessors } from '../process/declared-processors.js'
@@ -55,3 +56,23 @@ t.test('time zone, locale and heap size of the process leave no mark on what gol
     t.equal(stdout.trim(), expected.join('\n'), `${env.TZ} ${stderr}`)
   }
 })
+
+t.test(
+  'golden journals of all domains, folded side by side and in any order of partitions, come to the same',
+  async (t) => {
+    const audits = await Promise.all(scenarios.map((scenario) => goldenAudit(scenario)))
+    const expected = await Promise.all(audits.map((audit) => replayJournals(audit, { until: { kind: 'end' } })))
+    const folds = audits.flatMap((audit, i) => (expected[i] ?? []).map((journal) => ({ audit, journal }))).reverse()
+    // Each reads its own batches, so their segments take turns.
+    const folded = await Promise.all(
+      folds.map(async ({ audit, journal: { domain, topic, partition, offset: end } }) => {
+        return (await replayer(audit)({ domain, journal: { topic, partition }, end }, () => undefined)).digest
+      }),
+    )
+    t.same(
+      folded,
+      folds.map(({ journal }) => journal.digest),
+    )
+    t.equal(folds.length, 2 * scenarios.length)
+  },
+)

@@ -5,6 +5,8 @@ import type { Audit, AuditedJournal, AuditScope } from './audit.js'
 import type { Gap } from './journal-source.js'
 import { offsetOf } from './moment.js'
 import type { Moment } from './moment.js'
+import { progressOver } from './progress.js'
+import type { OnProgress } from './replay-journals.js'
 import { rowDifferences } from './row-differences.js'
 import type { RowDifference } from './row-differences.js'
 import { rowName } from './rows.js'
@@ -22,6 +24,7 @@ export interface DiffRequest extends AuditScope {
   readonly ignorePositions?: boolean
   /** Most rows told of a partition. */
   readonly limit: number
+  readonly onProgress?: OnProgress
 }
 
 /** What differs between two states of a partition. JSON. */
@@ -43,12 +46,21 @@ export interface PartitionDiff {
 /** Compares two states, partition by partition. Both sides must have the same partitions. */
 export async function diffStates(request: DiffRequest): Promise<readonly PartitionDiff[]> {
   const journals = await journalsOf(request.b.audit, request)
+  const { a, b, onProgress } = request
+  const ends = journals.map(({ journal }) =>
+    [a, b].map(({ audit, until }) => offsetOf(audit.source.reader, journal, until)),
+  )
+  const progress = progressOver(await Promise.all(ends.flat()), onProgress)
   const diffs: PartitionDiff[] = []
-  for (const audited of journals) diffs.push(await diffPartition(audited, request))
+  for (const audited of journals) diffs.push(await diffPartition(audited, request, progress.part))
   return diffs
 }
 
-async function diffPartition(audited: AuditedJournal, request: DiffRequest): Promise<PartitionDiff> {
+async function diffPartition(
+  audited: AuditedJournal,
+  request: DiffRequest,
+  part: () => (offset: number) => void,
+): Promise<PartitionDiff> {
   const { a, b, ignorePositions = false, limit } = request
   const { processor, journal } = audited
   const from = await offsetOf(a.audit.source.reader, journal, a.until)
@@ -61,30 +73,36 @@ async function diffPartition(audited: AuditedJournal, request: DiffRequest): Pro
       if (!table.name.startsWith('$')) lastChanges.set(rowName(table, key), { ...position, rules })
     }
   }
-  return withFold(a.audit, audited, from, {}, async (left) => {
+  return withFold(a.audit, audited, from, { onProgress: part() }, async (left) => {
     await left.foldTo(from)
-    return withFold(b.audit, audited, isOneJournal ? Math.min(from, to) : to, { onFolded }, async (right) => {
-      await right.foldTo(to)
-      const digestOf = ({ digest }: typeof left): string =>
-        (ignorePositions ? digest.withoutPositions : digest.rows).toHex()
-      const rows: PartitionDiff['rows'][number][] = []
-      let hasMore = false
-      const differences = rowDifferences(left.rows.store, right.rows.store, processor.tables, { ignorePositions })
-      for await (const difference of differences) {
-        hasMore = rows.length === limit
-        if (hasMore) break
-        rows.push({ ...difference, why: lastChanges.get(`${difference.table}/${difference.key}`) ?? null })
-      }
-      return {
-        domain: processor.name,
-        partition: journal.partition,
-        a: { offset: from, digest: digestOf(left) },
-        b: { offset: to, digest: digestOf(right) },
-        rows,
-        hasMore,
-        gaps: uniqueGaps([...left.gaps, ...right.gaps]),
-      }
-    })
+    return withFold(
+      b.audit,
+      audited,
+      isOneJournal ? Math.min(from, to) : to,
+      { onFolded, onProgress: part() },
+      async (right) => {
+        await right.foldTo(to)
+        const digestOf = ({ digest }: typeof left): string =>
+          (ignorePositions ? digest.withoutPositions : digest.rows).toHex()
+        const rows: PartitionDiff['rows'][number][] = []
+        let hasMore = false
+        const differences = rowDifferences(left.rows.store, right.rows.store, processor.tables, { ignorePositions })
+        for await (const difference of differences) {
+          hasMore = rows.length === limit
+          if (hasMore) break
+          rows.push({ ...difference, why: lastChanges.get(`${difference.table}/${difference.key}`) ?? null })
+        }
+        return {
+          domain: processor.name,
+          partition: journal.partition,
+          a: { offset: from, digest: digestOf(left) },
+          b: { offset: to, digest: digestOf(right) },
+          rows,
+          hasMore,
+          gaps: uniqueGaps([...left.gaps, ...right.gaps]),
+        }
+      },
+    )
   })
 }
 

@@ -5,6 +5,7 @@ import type { Gap, JournalPart } from './journal-source.js'
 import { offsetOf } from './moment.js'
 import type { Moment } from './moment.js'
 import { producerOf } from './producer.js'
+import type { OnProgress } from './replay-journals.js'
 import { collectSteps } from './steps.js'
 import type { Step, Term } from './steps.js'
 import { WatchedRows } from './watched-rows.js'
@@ -16,6 +17,7 @@ export interface ExplainRequest extends Pick<AuditScope, 'domains'> {
   readonly limit: number
   /** Also steps that changed nothing of the state in short (but the newest, which is always told). */
   readonly every: boolean
+  readonly onProgress?: OnProgress
 }
 
 /** How a subject's state came about. JSON. */
@@ -81,7 +83,7 @@ async function explainIn(audit: Audit, audited: AuditedJournal, request: Explain
 async function explainPart(
   audit: Audit,
   audited: AuditedJournal,
-  { subject, limit, every }: ExplainRequest,
+  { subject, limit, every, onProgress }: ExplainRequest,
   { from, to }: Pick<JournalPart, 'from' | 'to'>,
 ): Promise<{
   readonly explanation: Explanation
@@ -89,7 +91,12 @@ async function explainPart(
   readonly storeKeys: readonly string[]
 }> {
   let onFolded: (folded: Folded) => void = () => undefined
-  return withFold(audit, audited, from, { onFolded: (folded) => onFolded(folded) }, async (fold) => {
+  const observers = {
+    onFolded: (folded: Folded) => onFolded(folded),
+    // A part of an archive is done at once.
+    ...(from === 0 && { onProgress: (offset: number) => onProgress?.(offset, to) }),
+  }
+  return withFold(audit, audited, from, observers, async (fold) => {
     await fold.foldTo(from)
     const watched = await WatchedRows.of(fold, subject)
     const collected = collectSteps(fold, audited.journal, watched, { limit, every })

@@ -10,6 +10,8 @@ import type { JournalFold } from './journal-fold.js'
 import type { Gap } from './journal-source.js'
 import { offsetOf } from './moment.js'
 import type { Moment } from './moment.js'
+import { progressOver } from './progress.js'
+import type { OnProgress } from './replay-journals.js'
 import { stateOf } from './rows.js'
 import { newestSealBy } from './seals.js'
 import type { StampedSeal } from './seals.js'
@@ -23,6 +25,7 @@ export type Question =
 export interface StateRequest extends Pick<AuditScope, 'domains'> {
   readonly question: Question
   readonly at: Moment
+  readonly onProgress?: OnProgress
 }
 
 /** What a partition's state says, as of a fold. JSON. */
@@ -51,14 +54,19 @@ export interface StateAt {
 }
 
 /** The state at a moment. Errors: AUDIT_NOTHING_TO_READ, AUDIT_QUERY_UNKNOWN. */
-export async function stateAt(audit: Audit, { question, at, domains }: StateRequest): Promise<StateAt> {
+export async function stateAt(audit: Audit, { question, at, domains, onProgress }: StateRequest): Promise<StateAt> {
   const keys = question.kind === 'subject' ? [question.subject] : undefined
   const journals = await journalsOf(audit, { domains, keys })
   const weAnswered = []
   const wasTrue = []
+  const ends = await Promise.all(journals.map(async ({ journal }) => (await audit.source.reader.offsets(journal)).end))
+  const progress = progressOver(
+    ends.flatMap((end) => (at.kind === 'time' ? [end, end] : [end])),
+    onProgress,
+  )
   for (const audited of journals) {
-    weAnswered.push(await answeredState(audit, audited, question, at))
-    if (at.kind === 'time') wasTrue.push(await trueState(audit, audited, question, at.time))
+    weAnswered.push(await answeredState(audit, audited, question, at, progress.part()))
+    if (at.kind === 'time') wasTrue.push(await trueState(audit, audited, question, at.time, progress.part()))
   }
   return { wasTrue: at.kind === 'time' ? wasTrue : null, weAnswered }
 }
@@ -68,12 +76,13 @@ async function answeredState(
   audited: AuditedJournal,
   question: Question,
   at: Moment,
+  onProgress: (offset: number) => void,
 ): Promise<StateAt['weAnswered'][number]> {
   const { processor, journal } = audited
   const digests = { topic: names.digests(audit.applicationId, processor.store), partition: journal.partition }
   const seal = at.kind === 'time' ? await newestSealBy(audit.source.reader, digests, at.time) : undefined
   const to = seal?.offset ?? (await offsetOf(audit.source.reader, journal, at))
-  const state = await withFold(audit, audited, to, {}, async (fold) => {
+  const state = await withFold(audit, audited, to, { onProgress }, async (fold) => {
     await fold.foldTo(to)
     return partitionState(fold, question)
   })
@@ -85,6 +94,7 @@ async function trueState(
   audited: AuditedJournal,
   question: Question,
   time: number,
+  onProgress: (offset: number) => void,
 ): Promise<PartitionState> {
   const { processor, journal } = audited
   const { source } = audit
@@ -93,7 +103,7 @@ async function trueState(
   const firstAfter = known.find((part) => part.mostTime > time)
   let upTo = eventsUpTo(processor, time)
   const rewrite: typeof upTo = (record) => upTo(record)
-  return withFold(audit, audited, firstAfter?.from ?? end, { rewrite }, async (fold) => {
+  return withFold(audit, audited, firstAfter?.from ?? end, { rewrite, onProgress }, async (fold) => {
     upTo = eventsUpTo(processor, time, fold.folder.state)
     for (const part of known) {
       if (part.leastTime <= time) continue
