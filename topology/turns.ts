@@ -4,7 +4,7 @@ import type { Clock } from '../common/clock.js'
 const TURN_MS = 2
 /** How far ahead in the order work goes, ms: what is due before what was read, and that before what can wait a little. */
 const AHEAD_MS = { due: 50, read: 0, canWait: -50 } as const
-/** After a turn with folds the queries under way come first, for so long at most, ms. */
+/** After something that could wait the queries under way come before the next, for as long as it took, or so long, ms. */
 const QUERIES_FIRST_MS = 5
 
 type Kind = keyof typeof AHEAD_MS
@@ -16,14 +16,15 @@ interface Waiter {
 
 /**
  * Shares the event loop between the folds of all tasks and those who wait for an answer: one turn of the loop holds few
- * folds, however many tasks have something to fold, and while queries are under way every other few milliseconds are theirs.
+ * folds, however many tasks have something to fold; and what can wait leaves half of the time to the queries under way.
  */
 export class Turns {
   readonly #clock: Clock
   #queries = 0
   /** Until when work may begin in the turn at hand; undefined: none has. */
   #closesAt: number | undefined
-  #lastEndedAt = Number.NEGATIVE_INFINITY
+  /** Until when queries come before what can wait. */
+  #queriesUntil = Number.NEGATIVE_INFINITY
   #waiting: Waiter[] = []
   #cancelTimer: (() => void) | undefined
 
@@ -46,22 +47,26 @@ export class Turns {
    */
   async run<Result>(work: () => Result, kind: Kind = 'read'): Promise<Result> {
     const place = this.#clock.monotonic() - AHEAD_MS[kind]
-    while (!this.#isOpen()) await new Promise<void>((resolve) => this.#waiting.push({ place, resolve }))
-    return work()
+    while (!this.#isOpen(kind)) await new Promise<void>((resolve) => this.#waiting.push({ place, resolve }))
+    const began = this.#clock.monotonic()
+    try {
+      return work()
+    } finally {
+      const ended = this.#clock.monotonic()
+      if (kind === 'canWait') this.#queriesUntil = ended + Math.min(QUERIES_FIRST_MS, ended - began)
+    }
   }
 
-  #isOpen(): boolean {
+  #isOpen(kind: Kind): boolean {
     const now = this.#clock.monotonic()
-    if (this.#closesAt !== undefined) return now < this.#closesAt
-    const queriesUntil = this.#lastEndedAt + QUERIES_FIRST_MS
-    if (this.#queries > 0 && now < queriesUntil) {
-      this.#cancelTimer ??= this.#clock.setTimer(() => this.#wake(), Math.ceil(queriesUntil - now))
+    if (kind === 'canWait' && this.#queries > 0 && now < this.#queriesUntil) {
+      this.#cancelTimer ??= this.#clock.setTimer(() => this.#wake(), Math.ceil(this.#queriesUntil - now))
       return false
     }
+    if (this.#closesAt !== undefined) return now < this.#closesAt
     this.#closesAt = now + TURN_MS
     setImmediate(() => {
       this.#closesAt = undefined
-      this.#lastEndedAt = this.#clock.monotonic()
       this.#wake()
     })
     return true
