@@ -5,7 +5,7 @@ import { countingProcessor } from '../counting-processor.js'
 import { LogError } from '../log/errors.js'
 import type { Log, NewRecord } from '../log/log.js'
 import { blockCodec } from './block-codec.js'
-import type { JournalEntry, NewEntry } from './entry.js'
+import type { EventEntry, JournalEntry, NewEntry } from './entry.js'
 import { journalWriter } from './journal-writer.js'
 import type { JournalWriterOptions } from './journal-writer.js'
 
@@ -190,4 +190,40 @@ t.test('a journal begins with a term, whoever is the first to append', async (t)
   await owner.writer.append([{ kind: 'owner', ...term }])
   await owner.writer.append([event('a')])
   t.same(owner.blocks().flat().map(keyOf), ['owner', 'a'])
+})
+
+t.test('what is collected goes out in blocks within bounds, in its turn, without what does not fit', async (t) => {
+  const { writer, blocks, records } = subject()
+  const from = (offset: number, key: unknown): EventEntry => ({
+    kind: 'event',
+    source: { source: 'count-me/0@x', offset, index: 0 },
+    event: { type: 'Counted', data: { key, mode: '' } },
+  })
+  const many = writer.collect()
+  for (let i = 0; i < 2100; i++) many.add(from(i, `${i}`))
+  t.throws(() => many.add(from(2100, 5)), TypeError)
+  const large = writer.collect()
+  for (let i = 0; i < 4; i++) large.add(from(3000 + i, 'x'.repeat(200_000)))
+  t.equal(records.length, 0, 'nothing goes before it is asked for')
+  const [, , , [after]] = await Promise.all([
+    writer.append([event('first')]),
+    many.append(),
+    large.append(),
+    writer.append([event('last')]),
+    writer.collect().append(),
+  ])
+  t.same(
+    blocks().map((block) => block.length),
+    [1, 1000, 1000, 100, 2, 2, 1],
+  )
+  t.same(after, { offset: 6, index: 0 })
+  const offsets = blocks()
+    .slice(1, -1)
+    .flat()
+    .map(({ source }) => source.offset)
+  t.same(offsets, [...Array(2100).keys(), 3000, 3001, 3002, 3003])
+
+  const refused = writer.collect()
+  refused.add(from(4000, 'x'.repeat(MAX_BYTES + 1)))
+  await t.rejects(refused.append(), { code: 'RECORD_TOO_LARGE' })
 })
