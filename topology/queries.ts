@@ -2,6 +2,7 @@ import { sleep } from '../common/clock.js'
 import type { Clock } from '../common/clock.js'
 import { ensureError } from '../common/errors.js'
 import { StoreError } from '../state-stores/errors.js'
+import { EngineError } from './errors.js'
 import { LogError } from './log/errors.js'
 import type { Log } from './log/log.js'
 import type { Query } from './processor.js'
@@ -87,6 +88,8 @@ export async function answerQuery<Arguments, Result>(
     return { ok: true, result, position: { topic, partition, offset }, role, stalenessMs }
   } catch (thrown) {
     const error = ensureError(thrown)
+    // A standby opens its store anew after a failure.
+    if (isClosed(error)) return failure('restoring', `partition ${partition} is being restored`)
     if (!(error instanceof StoreError)) throw error
     if (error.code === 'STORE_CORRUPT') copy.fail(error)
     return failure(
@@ -154,3 +157,5 @@ async function measure({ log, clock, journalTopic: topic, partition }: QueryEnvi
 function failure(reason: QueryFailure, message: string): QueryResult<never> {
   return { ok: false, reason, message, retryAfterMs: RETRY_AFTER_MS }
 }
+
+const isClosed = (error: Error): boolean => error instanceof EngineError && error.code === 'TASK_NOT_RUNNING'

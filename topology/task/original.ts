@@ -28,10 +28,12 @@ export async function findOriginal(
   if (entry.original !== undefined) {
     return { letter: inJournal, original: { ...entry.original, timestamp: record.timestamp } }
   }
-  const source = /^(.+)\/(\d+)@/.exec(entry.source.source)
+  const source = /^(.+)\/(\d+)@([^+]*)/.exec(entry.source.source)
   if (source?.[1] === undefined) return { letter: inJournal, original: NOTHING }
   const letter = { ...inJournal, topic: source[1], partition: Number(source[2]), offset: entry.source.offset }
-  const original = await readRecord(environment, letter)
+  // In a topic made anew another record may have its place.
+  const isThere = (await environment.log.topic(source[1]))?.incarnation === source[3]
+  const original = isThere ? await readRecord(environment, letter) : undefined
   return original === undefined ? lost(letter) : { letter, original }
 }
 
