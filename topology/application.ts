@@ -451,20 +451,13 @@ export class Application implements Streams, LocalStreams {
     const caching = this.#options.processors.filter(({ tables }) => tables.some(({ resident }) => resident !== true))
     const tasks = partitions * Math.max(1, caching.length)
     return {
-      processor,
-      partition,
-      partitions,
+      ...{ processor, partition, partitions, journalTopic, codec, instance, log, clock },
       outputPartitions: (topic) => this.#outputPartitions.get(topic) ?? partitions,
-      journalTopic,
       journalName: names.siteJournal(site, journalTopic),
       changelogTopic: names.changelog(applicationId, processor.store),
       digestsTopic: names.digests(applicationId, processor.store),
       storeName: names.taskStore(processor.name, partition),
-      instance,
-      log,
-      clock,
       stores: this.#stores.provider,
-      codec,
       rowCache: this.#rowCache,
       settings: {
         commitIntervalMs: this.#options.commitIntervalMs,
