@@ -7,6 +7,7 @@ import type { Act } from './ingest/sources/register.js'
 import { Sources } from './ingest/sources/sources.js'
 import type { Advertised, ApplicationOptions, TakenIn } from './application-options.js'
 import { Backlog } from './backlog.js'
+import type { Domain } from './domain.js'
 import { blockCodec } from './journal/block-codec.js'
 import type { BlockCodec } from './journal/block-codec.js'
 import { partitionsOf } from './log/balanced-placement.js'
@@ -56,17 +57,6 @@ import { inputTopics, makeMissing, outputTopics, ownTopics } from './topics.js'
 import { Turns } from './turns.js'
 import { topicWriters } from './topic-writers.js'
 import type { TopicWriters } from './topic-writers.js'
-
-/** What the engine needs of a domain besides its processor. */
-interface Domain {
-  readonly processor: Processor
-  readonly journalTopic: string
-  readonly codec: BlockCodec
-  readonly writers: readonly JournalWriter[]
-  readonly tasks: TaskSet
-  readonly standbys: StandbySet
-  readonly intake: Intake
-}
 
 /** The running topology: one member of the group, with the tasks and inputs assigned to it. */
 export class Application implements Streams, LocalStreams {
