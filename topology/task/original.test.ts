@@ -44,6 +44,8 @@ async function filledLog(): Promise<EmbeddedLog> {
     { kind: 'timer', due: 1, id: 'wake', epoch: 1, source: source('http/a') },
     { kind: 'event', event, source: source('odd/name/1@x', 99) },
     { kind: 'event', event, source: source('no-more/1@x') },
+    { kind: 'event', event, source: source('odd/name/1@x+2') },
+    { kind: 'event', event, source: source('odd/name/1@former') },
   ]
   await log.append(JOURNAL, 0, [{ key: null, value: codec.encode(entries) }])
   await log.append(JOURNAL, 0, [{ key: null, value: Buffer.from('no block') }])
@@ -65,7 +67,9 @@ t.test('the original is found by the place of its event', async (t) => {
     ['a deadline: none', 3, inJournal, null],
     ['beyond the input', 4, { topic: 'odd/name', partition: 1, offset: 99, message: gone }, null],
     ['an input topic that is gone', 5, { topic: 'no-more', partition: 1, offset: 3, message: gone }, null],
-    ['no such entry', 6, { ...inJournal, message: gone }, null],
+    ['read once more', 6, { topic: 'odd/name', partition: 1, offset: 3 }, 'value 3'],
+    ['an input topic made anew', 7, { topic: 'odd/name', partition: 1, offset: 3, message: gone }, null],
+    ['no such entry', 8, { ...inJournal, message: gone }, null],
   ]
   for (const [what, index, letter, value] of cases) {
     const found = await findOriginal(environmentOf(log), problem, { offset: 0, index })
