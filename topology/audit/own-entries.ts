@@ -22,6 +22,7 @@ export interface OwnEntries {
 export const noOwnEntries = (): OwnEntries => ({ timers: new Set(), acknowledgements: new Set(), intakes: new Set() })
 
 interface Waiting {
+  readonly kind: 'acknowledgements' | 'intakes'
   readonly event: JournalEvent
   readonly at: number
 }
@@ -91,9 +92,9 @@ export class OwnEntriesAnew {
         this.#added.timers++
         yield this.#place({ kind: 'timer', source: this.#source(), due, id, epoch: state.epoch }, due)
       } else if (waiting !== undefined && waiting.at <= record.timestamp) {
-        const { event, at } = waiting
+        const { kind, event, at } = waiting
         this.#waiting.shift()
-        this.#added[event.type === this.#intakeType ? 'intakes' : 'acknowledgements']++
+        this.#added[kind]++
         yield this.#place({ kind: 'event', source: this.#source(), event }, at)
       } else break
     }
@@ -106,17 +107,17 @@ export class OwnEntriesAnew {
     if (event !== undefined) {
       const name = JSON.stringify(event)
       if (this.#recorded.acknowledgements.has(name)) this.#made.add(name)
-      else this.#append(event, time)
+      else this.#append({ kind: 'acknowledgements', event, at: time })
     } else if (consequence.kind === 'intakeAsked' && !this.#recorded.intakes.has(consequence.asOf)) {
       const { asOf } = consequence
       const answer = this.#inputsTakenIn?.({ asOf, inputs: [] })
-      if (answer !== undefined) this.#append(answer, asOf + this.#intakeLagMs)
+      if (answer !== undefined) this.#append({ kind: 'intakes', event: answer, at: asOf + this.#intakeLagMs })
     }
   }
 
-  #append(event: JournalEvent, at: number): void {
-    const behind = this.#waiting.findLastIndex((waiting) => waiting.at <= at)
-    this.#waiting.splice(behind + 1, 0, { event, at })
+  #append(waiting: Waiting): void {
+    const behind = this.#waiting.findLastIndex(({ at }) => at <= waiting.at)
+    this.#waiting.splice(behind + 1, 0, waiting)
   }
 
   #wasMade(entry: JournalEntry): boolean {
