@@ -4,6 +4,7 @@ import type { Test } from 'tap'
 import { systemClock } from '../../common/clock.js'
 import { Terminations } from '../simulate/e2t/terminations.js'
 import type { Termination } from '../simulate/e2t/terminations.js'
+import { down, startPlugin, up } from './fixtures.js'
 import { spawnPulsefold } from './real-process.js'
 import type { RealProcess, SpawnOptions } from './real-process.js'
 import { until } from './until.js'
@@ -98,4 +99,26 @@ t.test('a Red Button over HTTP, twice: the second answers at once', async (t) =>
   t.strictSame(await connected(service), [])
   t.equal((await service.ask('/v1/nodeb/shutdown', put)).status, 204)
   t.equal((await list(service)).length, 10)
+})
+
+t.test('HS-21 while a plugin with 30,000 devices flaps beside them, no E2T instance is removed', async (t) => {
+  const count = 30_000
+  const { service, all } = await running(t, {
+    values: { dmiHealthIntervalMs: 1000, dmiHealthDeadlineMs: 500, keepAliveProfile: 'upstream' },
+  })
+  const plugin = await startPlugin(t)
+  const ids = Array.from({ length: count }, (_, i) => `dev-${i}`)
+  await service.register(plugin.address, ids)
+  const broadcasts = (): Promise<number> => service.metric('pulsefold_fold_events_total', 'counter="ticks"')
+  for (const [turn, health] of [down, up, down].entries()) {
+    const before = await broadcasts()
+    plugin.health = health
+    const told = async (): Promise<boolean> =>
+      (await service.metric('pulsefold_output_records_total', 'ncmp-inventory-events')) >= count * (turn + 1)
+    await until('all devices have changed', told, 120_000)
+    await until('ticks go on', async () => (await broadcasts()) > before)
+  }
+  t.equal(await service.metric('pulsefold_fold_events_total', 'instance_moves', 'fellSilent'), 0)
+  t.strictSame(await list(service), all.map(({ address }) => address).sort())
+  t.equal((await connected(service)).length, all.length)
 })
