@@ -143,6 +143,11 @@ t.test('a lost connection disconnects and dissociates, as the state of the RAN a
   kit.run(100)
   kit.lose()
   t.strictSame(kit.ran(), before, 'once more: nothing')
+  kit.sent('ran-manipulation-events')
+  kit.run(10_000)
+  kit.setUp()
+  t.strictSame(kit.sent('ran-connection-events'), [`${RAN}_CONNECTED`], 'set up again (robot: Setup_existing_gNB)')
+  t.strictSame(kit.sent('ran-manipulation-events'), [])
 })
 
 t.test('calls on one RAN of an instance replace each other, whatever the Routing Manager has missed', async (t) => {
