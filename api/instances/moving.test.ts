@@ -183,7 +183,7 @@ t.test('an instance that is cut off: its standbys answer, and say how old that i
   t.equal((await a.request(`/ncmp/v1/ch/${ofA}`)).statusCode, NOTHING_FOUND)
 })
 
-t.test('an instance that leaves hands over: it answers or passes on all the while, and takes acts', async (t) => {
+t.test('SH-01 an instance that leaves hands over: it answers or passes on all the while, and takes acts', async (t) => {
   const cluster = await testCluster(t, 4)
   const [a, b] = [await cluster.start(), await cluster.start()]
   await untilLive(4, a, b)
