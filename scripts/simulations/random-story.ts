@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import type { Outcome, Simulation } from './simulation.js'
+import { unlessStuck } from './unless-stuck.js'
 
 export interface StorySimulation<Story> {
   readonly name: string
@@ -17,7 +18,7 @@ export function simulationOf<Story>({ name, about, story, run }: StorySimulation
     async run(seed) {
       let outcome: Outcome = { trace: '' }
       const property = fc.asyncProperty(story, async (given) => {
-        outcome = await run(given)
+        outcome = await unlessStuck(run(given))
       })
       const { failed, counterexample, errorInstance } = await fc.check(property, { seed, numRuns: 1 })
       if (!failed) return outcome

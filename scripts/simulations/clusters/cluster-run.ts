@@ -207,13 +207,23 @@ export class ClusterRun {
     for (const trouble of this.#troubles.values()) Object.assign(trouble, { logFails: 0, storeMs: 0 })
     this.#buryDead()
     for (const { process } of this.instances) process.resume()
-    await this.cluster.advance(1000, 100)
-    await Promise.all(this.#leaving)
+    await this.#until(Promise.all(this.#leaving))
     if (this.#running.size === 0) await this.#start('a')
     await this.cluster.advance(10_000, 250)
     const [via] = this.instances
     if (via !== undefined) await this.#restartSources(via)
     await this.cluster.advance(8000, 500)
+  }
+
+  /** Lets time pass until the work is done. */
+  async #until(work: Promise<unknown>): Promise<void> {
+    const state = { isDone: false }
+    void work.finally(() => (state.isDone = true)).catch(() => undefined)
+    for (let passedMs = 0; passedMs < 60_000 && (!state.isDone || passedMs < 1000); passedMs += 500) {
+      await this.cluster.advance(500, 100)
+    }
+    assert.ok(state.isDone, 'who left is gone within a minute')
+    await work
   }
 
   /** Lets all deadlines, retries and waits of takeovers pass, and all open calls end. */
