@@ -92,7 +92,7 @@ if (brokers.length > 0) {
         .catch(() => 'not answered')
     await until('all calls are counted', async () => (await total()) === ADDRESSES.map(() => sent).join(), TAKEOVER_MS)
     t.comment(`${sent * ADDRESSES.length} outcomes`)
-    const alarms = await at(1).alarms()
+    const alarms = await at(1).alarms(3 * names.length)
     for (const name of names) {
       t.same(
         alarms.filter((alarm) => alarm.includes(` ${name}/1 `)),

@@ -89,7 +89,7 @@ if (brokers.length > 0) {
 
     t.same(await standing(client, applicationId), stood, 'no topic, no record, no group and no offset more')
     t.equal(await system.level('dev-1'), 'NONE')
-    t.same(await platforms.alarms(), ['raised vm/1 THRESHOLD'])
+    t.same(await platforms.alarms(1), ['raised vm/1 THRESHOLD'])
 
     await system.append([heartbeat('dev-2', 'NONE')])
     await system.levelIs('dev-2', 'NONE')

@@ -95,9 +95,13 @@ export function platformsOf({ ask, json, records }: Client, alarmTopic = 'alarms
       until(`${platform} ${position} is ${state}`, async () => (await addresses(platform))[position]?.state === state),
     operate: (platform: string, position: number, operation: string) =>
       ask(`${path(platform)}/addresses/${position}/${operation}`, { method: 'POST' }),
-    /** "raised vm/1 THRESHOLD", all that stand on the topic. */
-    async alarms(): Promise<string[]> {
-      return (await records(alarmTopic)).map(({ key, value }) => {
+    /** "raised vm/1 THRESHOLD", all that stand on the topic: at least `count`, for they come after the state that they tell of. */
+    async alarms(count = 0): Promise<string[]> {
+      const told = await until(`${count} alarms are told`, async () => {
+        const found = await records(alarmTopic)
+        return found.length >= count && found
+      })
+      return told.map(({ key, value }) => {
         const { state, reason } = JSON.parse(String(value)) as Record<string, string>
         return `${state} ${key} ${reason}`
       })
