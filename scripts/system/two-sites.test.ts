@@ -94,7 +94,12 @@ t.test('a broken and healed network: one site is active, the one of the higher e
   t.equal(await sites.health('primary'), 200, 'two sites alone cannot rule that out')
   for (const name of names) sites.ways[name].set('pass')
   await until('the primary gives way', () => sites.healthIs('primary', 500))
-  t.match(await sites.status('primary'), { active: 'secondary', epoch: 2 })
+  // It is fenced as soon as it is shown the newer record, and tells of it when that is in its own log.
+  const told = await until('the primary tells who is active', async () => {
+    const status = await sites.status('primary')
+    return status.active === 'secondary' && status
+  })
+  t.equal(told.epoch, 2)
   t.equal((await sites.site('primary').ask('/ops/health/live')).status, 200)
 })
 
