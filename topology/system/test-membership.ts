@@ -27,6 +27,9 @@ export class TestMembership implements GroupMember {
   readonly #readings = new Map<string, Reading>()
   #member: GroupMember | undefined
   #hasLeft = false
+  /** Aborted when the process hears that the group has forgotten it, and what it does then. */
+  #told = new AbortController()
+  #learning: Promise<void> = Promise.resolve()
   /** So many of the next batches are told to have failed when they have been taken, and come again. */
   repeats = 0
 
@@ -78,7 +81,9 @@ export class TestMembership implements GroupMember {
   }
   async leave(): Promise<void> {
     this.#hasLeft = true
+    this.#told.abort()
     await this.#member?.leave()
+    await this.#learning
   }
 
   async join(): Promise<void> {
@@ -118,7 +123,7 @@ export class TestMembership implements GroupMember {
       const alone = this.#goOnAlone(held, unawareMs)
       await member.leave()
       // The process learns of it when it runs again.
-      void alone.then(async () => {
+      this.#learning = alone.then(async () => {
         listener.onRevoking?.(held)
         await Promise.allSettled(pending)
         await listener.onRevoked(held)
@@ -172,8 +177,9 @@ export class TestMembership implements GroupMember {
   /** What a process does that the group has forgotten: it reads on and takes in what it reads, until it is told. */
   async #goOnAlone(held: readonly TopicPartition[], unawareMs: number): Promise<void> {
     const told = new AbortController()
+    this.#told = told
     const pumps = unawareMs === 0 ? [] : held.map((at) => this.#pump(at, told.signal))
-    if (unawareMs > 0) await sleep(this.#clock, unawareMs)
+    if (unawareMs > 0) await sleep(this.#clock, unawareMs, told.signal)
     told.abort()
     await this.#running(() => Promise.all(pumps))
   }

@@ -54,3 +54,37 @@ for (const isCommitted of [true, false]) {
     t.equal(outputs.outUpTo, 5)
   })
 }
+
+t.test('behind a portion that is given up nothing is sent: it would count as out', async (t) => {
+  const clock = manualClock()
+  const giveUp = new AbortController()
+  let appends = 0
+  const outputs = new OnceOutputs({
+    log: { offsets: () => Promise.reject(new Error('not asked')), read: () => Promise.reject(new Error('not asked')) },
+    writer: {
+      append: () => {
+        appends++
+        return Promise.reject(new LogError('LOG_UNAVAILABLE', 'it does not answer'))
+      },
+      close: () => Promise.resolve(),
+    },
+    ...{ clock, changelog, changelogFrom: 0, signal: new AbortController().signal, giveUp: giveUp.signal },
+    position: { offset: 0, incarnation: 'x' },
+    onRetry: () => undefined,
+    encode: () => ({ key: null, value: Buffer.from('alarm') }),
+    giveWay: () => Promise.resolve(),
+    inTurn: (work) => Promise.resolve(work()),
+  })
+  const send = (offset: number): Promise<void> =>
+    outputs.send([{ topic: 'alarms', partition: 0, made: { position: { offset, index: 0 } } as Output }])
+  giveUp.abort()
+  const first = send(1)
+  outputs.recordsFolded(2)
+  const second = send(2)
+  await t.rejects(first, { code: 'LOG_UNAVAILABLE' })
+  outputs.recordsFolded(3)
+  await t.rejects(second, { code: 'LOG_UNAVAILABLE' })
+  await t.rejects(send(3), { code: 'LOG_UNAVAILABLE' })
+  t.equal(appends, 1)
+  t.equal(outputs.outUpTo, 0)
+})

@@ -62,6 +62,8 @@ export class OnceOutputs {
   #waiting: Waiting[] = []
   #foldedUpTo = 0
   #isSending = false
+  /** Why nothing is sent any more. */
+  #ended: Error | undefined
   #outUpTo: number
   #changelogFrom: number
 
@@ -69,9 +71,7 @@ export class OnceOutputs {
     this.#options = options
     this.#outUpTo = options.position.offset
     this.#changelogFrom = options.changelogFrom
-    options.signal.addEventListener('abort', () => {
-      for (const stopped of this.#waiting.splice(0)) stopped.group.reject(ensureError(options.signal.reason))
-    })
+    options.signal.addEventListener('abort', () => this.#end(ensureError(options.signal.reason)))
   }
 
   /** Outputs of journal records before this offset are out, as far as is known. */
@@ -84,6 +84,7 @@ export class OnceOutputs {
     const { offset } = this.#options.position
     const unsent = outputs.filter(({ made }) => made.position.offset >= offset)
     if (unsent.length === 0) return Promise.resolve()
+    if (this.#ended !== undefined) return Promise.reject(this.#ended)
     return new Promise((resolve, reject) => {
       const group = { left: unsent.length, resolve, reject }
       for (const output of unsent) this.#waiting.push({ output, group })
@@ -105,9 +106,16 @@ export class OnceOutputs {
         for (const { group } of portion) if (--group.left === 0) group.resolve()
       } catch (thrown) {
         for (const { group } of portion) group.reject(ensureError(thrown))
+        this.#end(ensureError(thrown))
       }
     }
     this.#isSending = false
+  }
+
+  /** Nothing more is sent: a later portion would tell that what was given up before it is out. */
+  #end(error: Error): void {
+    this.#ended ??= error
+    for (const { group } of this.#waiting.splice(0)) group.reject(error)
   }
 
   /** Outputs of whole journal records. */

@@ -98,18 +98,22 @@ function checkPosted({ mode, key, position }: Posted, models: readonly CountingM
   assert.ok(isThere, `${what}: it stands at ${JSON.stringify(found)}`)
 }
 
-/** Every record of an input was taken once and in order; of a topic that was deleted, those up to some record. */
+/** Every record of an input was taken once and in order; of a topic that was deleted, in each journal those up to some record. */
 function checkTakenOnce({ id, partitions }: Incarnation, isWhole: boolean, models: readonly CountingModel[]): void {
-  for (const [partition, records] of partitions.entries()) {
-    const source = `${INPUT}/${partition}@${id}`
-    const taken = models.flatMap((model) => model.taken.filter((event) => event.source.source === source))
-    const offsets = taken.map((event) => event.source.offset).sort((a, b) => a - b)
-    const wanted = records.flatMap(({ value }, offset) => (isEvent(value) ? [offset] : []))
-    assert.deepEqual(offsets, isWhole ? wanted : wanted.slice(0, offsets.length), `taken of ${source}`)
-    for (const event of taken) assert.equal(records[event.source.offset]?.value.split(':')[0], event.key, source)
+  for (const [input, records] of partitions.entries()) {
+    const source = `${INPUT}/${input}@${id}`
+    for (const [partition, model] of models.entries()) {
+      const taken = model.taken.filter((event) => event.source.source === source)
+      const offsets = taken.map((event) => event.source.offset)
+      const wanted = records.flatMap(({ value }, offset) => (isEventOf(value, partition) ? [offset] : []))
+      assert.deepEqual(offsets, isWhole ? wanted : wanted.slice(0, offsets.length), `of ${source} in ${partition}`)
+      for (const event of taken) assert.equal(records[event.source.offset]?.value.split(':')[0], event.key, source)
+    }
   }
 }
 
+const isEventOf = (value: string, partition: number): boolean =>
+  isEvent(value) && partitionOf(value.split(':')[0] ?? '', PARTITIONS) === partition
 const isEvent = (value: string): boolean => value !== '' && value !== 'skip'
 
 /** Whoever is told that the inputs are taken in up to a time has all before it that stood in them then. */
@@ -126,8 +130,7 @@ function checkIntake(incarnations: readonly Incarnation[], models: readonly Coun
         const missed = records.findIndex(({ appendedMs }, offset) => offset >= end && appendedMs < asOf)
         assert.equal(missed, -1, `record ${missed} of input ${input} was there at ${asOf}, before ${end}`)
         for (const [offset, { value }] of records.slice(0, end).entries()) {
-          const [key = ''] = value.split(':')
-          if (!isEvent(value) || partitionOf(key, PARTITIONS) !== partition) continue
+          if (!isEventOf(value, partition)) continue
           const source = `${INPUT}/${input}@${incarnation.id}`
           const isBefore = taken.some((event) => isOf(event, source, offset) && stands(event, told))
           assert.ok(isBefore, `${source}/${offset} does not stand before ${told.offset}, which says that it does`)
