@@ -9,7 +9,7 @@ import type { TestInstance } from '../../topology/system/test-cluster.js'
 import { ROUTING_MANAGER_ATTEMPT, ROUTING_MANAGER_CALL } from './effect-requests.js'
 import type { RoutingManagerRequest } from './effect-requests.js'
 import { keepAlive } from './keep-alive.js'
-import type { Outcome } from './simulated-world.js'
+import type { Outcome, Termination } from './simulated-world.js'
 import { RIC, testSettings } from './test-kit.js'
 
 /**
@@ -24,17 +24,6 @@ const RUN_MS = 15_000
 const QUIET_MS = 5500
 const STEP_MS = 25
 const NAMES = ['a', 'b'] as const
-
-interface Termination {
-  readonly address: string
-  readonly latencyMs: number
-  /** Share of its requests and answers that are lost. */
-  readonly lossShare: number
-  readonly diesAt: number
-  /** When its answers came to stand in the topic. */
-  readonly answeredAt: number[]
-  killedAt: number
-}
 
 const BEFALLS = ['pause', 'pause and lose', 'kill', 'stop'] as const
 type Befalls = (typeof BEFALLS)[number]

@@ -15,8 +15,8 @@ export const DELAY_MS = 500
 export const QUIET_MS = 6000
 const RUN_MS = 20_000
 
-/** A termination as the world makes it. */
-interface Termination {
+/** A termination as a simulation makes it. */
+export interface Termination {
   readonly address: string
   /** Longest time to its answer, ms. */
   readonly latencyMs: number
