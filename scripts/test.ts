@@ -5,7 +5,7 @@ import { runStage } from './checks/check-stage.js'
 import type { StageResult } from './checks/check-stage.js'
 import { describeFile, describeSkipped, describeStage, summarize } from './checks/report.js'
 import { runTestFile } from './checks/run-test-file.js'
-import type { TestFileResult } from './checks/run-test-file.js'
+import { runTestFiles } from './checks/run-test-files.js'
 
 // Two at a time: more would only make them wait for each other on a small machine.
 const jobs = 2
@@ -46,18 +46,16 @@ const waiting = readdirSync(join(root, 'dist'), { recursive: true, encoding: 'ut
   .filter((path) => path.endsWith('.test.js'))
   .filter((path) => positionals.length === 0 || positionals.some((part) => path.includes(part)))
   .sort()
-const files: TestFileResult[] = []
-const work = async (): Promise<void> => {
-  for (let path = waiting.shift(); path !== undefined; path = waiting.shift()) {
-    const result = await runTestFile(join('dist', path), { cwd: root, timeoutMs, signal: stop.signal })
-    files.push(result)
-    console.log(describeFile(result))
-  }
-}
-await Promise.all(Array.from({ length: jobs }, work))
+const { files, unsteady } = await runTestFiles(
+  waiting,
+  jobs,
+  (path) => runTestFile(join('dist', path), { cwd: root, timeoutMs, signal: stop.signal }),
+  (result, again) => console.log(`${again ? 'again   ' : ''}${describeFile(result)}`),
+)
 
 const skipped = describeSkipped(files)
 if (skipped !== '') console.log(`\n${skipped}`)
+if (unsteady.length > 0) console.log(`\nUNSTEADY, passed only when run again alone:\n  ${unsteady.join('\n  ')}`)
 const failedStages = stages.filter((stage) => !stage.ok).map((stage) => stage.name)
 if (failedStages.length > 0) console.log(`\nfailed stages: ${failedStages.join(', ')}`)
 const failedFiles = files.filter((file) => file.failed > 0).map((file) => file.file)
