@@ -1,4 +1,5 @@
 import type { AvroRecordSchema, RowCodec } from '../schemas/avro.js'
+import type { JsonSchema } from '../schemas/json-schema.js'
 import type { Headers, LogRecord } from './log/log.js'
 
 /**
@@ -77,6 +78,8 @@ export interface Input<Event extends JournalEvent = JournalEvent> {
   readonly types: readonly string[]
   /** Of values in Avro, for the schema registry; absent: it takes none. */
   readonly avro?: AvroRecordSchema
+  /** Of the data in JSON, for the schema registry and its readers; `decode` may take more. */
+  readonly json?: JsonSchema
   /**
    * Pure but for the schema registry: the same record gives the same result. Throws only what is worth a retry
    * (registry not reachable): the partition then waits; everything wrong with the record is a result.
@@ -99,6 +102,8 @@ export interface OutputTopic {
   readonly topic: string
   /** Read as committed records, each appears exactly once over any restarts. Default false: repeats carry the same id. */
   readonly once?: true
+  /** Of values in JSON, for the schema registry; absent: they are none. An empty value stands for no data. */
+  readonly json?: JsonSchema
   /** Default: the engine's usual retention. */
   readonly retentionMs?: number
 }

@@ -1,5 +1,9 @@
 import { decodeCallOutcome } from '../../schemas/address-health/call-outcome.js'
-import { callOutcomeAvro, CALL_OUTCOME_TYPE } from '../../schemas/address-health/call-outcome-schema.js'
+import {
+  callOutcomeAvro,
+  callOutcomeJson,
+  CALL_OUTCOME_TYPE,
+} from '../../schemas/address-health/call-outcome-schema.js'
 import type { AddressHealthEvent } from '../../schemas/address-health/journal-events.js'
 import { addressHealthEventSchemas, parameterFields } from '../../schemas/address-health/journal-schemas.js'
 import type { SchemaRegistry } from '../../schemas/registry/schema-registry.js'
@@ -45,6 +49,7 @@ export function addressHealth(options: AddressHealthOptions): Processor<AddressH
         topic: callOutcomeTopic,
         types: [CALL_OUTCOME_TYPE],
         avro: callOutcomeAvro,
+        json: callOutcomeJson,
         decode: (record) => decodeCallOutcome(record, registry),
       },
     ],

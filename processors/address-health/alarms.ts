@@ -1,3 +1,4 @@
+import { alarmJson } from '../../schemas/address-health/alarm-schema.js'
 import type { OutputTopic } from '../../topology/processor.js'
 import { forgetAlerts, tellAlertmanager } from './alerts.js'
 import type { Alarm, AlarmState } from './alerts.js'
@@ -6,7 +7,7 @@ import { alerts, platforms } from './tables.js'
 import type { AddressRow } from './tables.js'
 
 /** Alarms raised and cleared: read as committed records, each stands there once. (address health, section 5) */
-export const alarmsTo = (topic: string): OutputTopic => ({ topic, once: true })
+export const alarmsTo = (topic: string): OutputTopic => ({ topic, once: true, json: alarmJson })
 
 /** Why an address's alarm changes; the platform's own has NO_ADDRESS both ways. */
 export type AlarmReason = 'THRESHOLD' | 'REPAIRED' | 'MANUAL_REPAIR' | 'DEACTIVATED' | 'REMOVED'

@@ -1,6 +1,7 @@
 import { decodeE2tMessage } from '../../schemas/keep-alive/decode.js'
 import type { KeepAliveEvent } from '../../schemas/keep-alive/journal-events.js'
 import { keepAliveEventSchemas } from '../../schemas/keep-alive/journal-schemas.js'
+import { e2tMessageJson } from '../../schemas/keep-alive/message-schemas.js'
 import { E2T_MESSAGE_TYPES } from '../../schemas/keep-alive/message-types.js'
 import type { Deadline, Effector, Processor, Reads } from '../../topology/processor.js'
 import { counters } from './context.js'
@@ -46,7 +47,14 @@ export function keepAlive(options: KeepAliveOptions): Processor<KeepAliveEvent, 
     foldVersion: 1,
     store: 'keep-alive',
     events: keepAliveEventSchemas,
-    inputs: [{ topic: messagesTopic, types: E2T_MESSAGE_TYPES, decode: (record) => decodeE2tMessage(record, ricId) }],
+    inputs: [
+      {
+        topic: messagesTopic,
+        types: E2T_MESSAGE_TYPES,
+        json: e2tMessageJson,
+        decode: (record) => decodeE2tMessage(record, ricId),
+      },
+    ],
     outputs,
     tables,
     queries: Object.values(keepAliveQueries),

@@ -1,3 +1,4 @@
+import { e2tCommandJson } from '../../schemas/keep-alive/message-schemas.js'
 import { messageType, messageTypes } from '../../schemas/keep-alive/message-types.js'
 import type { MessageName } from '../../schemas/keep-alive/message-types.js'
 import type { JournalEvent, OutputTopic } from '../../topology/processor.js'
@@ -7,7 +8,7 @@ const HOUR_MS = 3_600_000
 
 /** Read at once or never: a request an hour old asks nobody anything. */
 export const keepAliveRequests: OutputTopic = { topic: 'e2t-keep-alive-requests', retentionMs: HOUR_MS }
-export const e2tCommands: OutputTopic = { topic: 'e2t-commands' }
+export const e2tCommands: OutputTopic = { topic: 'e2t-commands', json: e2tCommandJson }
 export const ranConnectionEvents: OutputTopic = { topic: 'ran-connection-events' }
 export const ranManipulationEvents: OutputTopic = { topic: 'ran-manipulation-events' }
 

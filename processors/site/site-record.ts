@@ -1,3 +1,5 @@
+import { JSON_SCHEMA_DRAFT } from '../../schemas/json-schema.js'
+
 /** The two sites. Traffic goes to the primary unless the secondary is active. */
 export const siteNames = ['primary', 'secondary'] as const
 export type SiteName = (typeof siteNames)[number]
@@ -39,6 +41,36 @@ export interface SiteRecord {
   /** What the last switch took, as JSON of a `SwitchReport`; empty: there was none. */
   readonly report: string
 }
+
+const count = { type: 'integer', minimum: 0 }
+const text = { type: 'string' }
+const fields = {
+  epoch: count,
+  step: count,
+  active: { type: 'string', enum: [...siteNames] },
+  target: { type: ['string', 'null'], enum: [...siteNames, null] },
+  phase: { type: 'string', enum: [...phases] },
+  kind: { type: 'string', enum: [...switchKinds] },
+  oldAlive: { type: 'boolean' },
+  since: count,
+  switchedAt: count,
+  windowFrom: count,
+  attempt: count,
+  error: text,
+  actor: text,
+  reason: text,
+  report: text,
+} satisfies Record<keyof SiteRecord, object>
+
+/** The record as JSON, as it goes to the register's topic. */
+export const siteRecordJson = {
+  $schema: JSON_SCHEMA_DRAFT,
+  $id: 'urn:pulsefold:site-record:1.0.0',
+  title: 'SiteRecord',
+  type: 'object',
+  properties: fields,
+  required: Object.keys(fields),
+} as const
 
 /** What a switch took, told when it is done. */
 export interface SwitchReport {

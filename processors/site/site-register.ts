@@ -4,7 +4,7 @@ import { siteEventSchemas, siteRecordSchema } from './events.js'
 import type { RecordReceived, SiteEvent, SwitchMoved, SwitchRequested } from './events.js'
 import { moved } from './moves.js'
 import { roleOf } from './roles.js'
-import { initialRecord, isNewer, otherSite } from './site-record.js'
+import { initialRecord, isNewer, otherSite, siteRecordJson } from './site-record.js'
 import type { SiteRecord } from './site-record.js'
 
 /** Key of the one record; the register's events go to its partition. */
@@ -38,7 +38,7 @@ export const recordQuery: Query<unknown, SiteRecord> = {
  * sites all the time. Each change goes to `topic` as JSON. (two sites, section 4)
  */
 export function siteRegister(topic: string): Processor<SiteEvent> {
-  const output: OutputTopic = { topic }
+  const output: OutputTopic = { topic, json: siteRecordJson }
   return {
     name: SITE_REGISTER,
     foldVersion: 1,

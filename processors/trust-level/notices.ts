@@ -1,3 +1,4 @@
+import { noticeJson } from '../../schemas/trust-level/notice-schema.js'
 import { TRUST_LEVELS } from '../../schemas/trust-level/journal-events.js'
 import type { TrustLevel } from '../../schemas/trust-level/journal-events.js'
 import type { OutputTopic } from '../../topology/processor.js'
@@ -7,7 +8,7 @@ import type { Context } from './context.js'
 export type NoticeCause = 'heartbeat' | 'plugin' | 'registration'
 
 /** Effective changes of level, as NCMP's attribute value changes. (trust levels, section 3) */
-export const noticesTo = (topic: string): OutputTopic => ({ topic, once: true })
+export const noticesTo = (topic: string): OutputTopic => ({ topic, once: true, json: noticeJson })
 
 /** The whole payload is compared by clients: order and spacing count. */
 function payload(from: TrustLevel | null, to: TrustLevel): string {
@@ -21,7 +22,7 @@ const PAYLOADS = new Map(
 
 const SOURCE = ['ce_source', 'NCMP'] as const
 const TYPE = ['ce_type', 'org.onap.cps.ncmp.events.avc.ncmp_to_client.AvcEvent'] as const
-const SCHEMA = ['ce_dataschema', 'urn:cps:org.onap.cps.ncmp.events:inventory-event:1.0.0'] as const
+const SCHEMA = ['ce_dataschema', noticeJson.$id] as const
 const CONTENT = ['content-type', 'application/json'] as const
 const CAUSES = {
   heartbeat: ['ce_cause', 'heartbeat'],

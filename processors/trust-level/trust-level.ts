@@ -1,5 +1,9 @@
 import { decodeHeartbeat } from '../../schemas/trust-level/heartbeat.js'
-import { deviceTrustLevelAvro, HEARTBEAT_TYPES } from '../../schemas/trust-level/heartbeat-schema.js'
+import {
+  deviceTrustLevelAvro,
+  deviceTrustLevelJson,
+  HEARTBEAT_TYPES,
+} from '../../schemas/trust-level/heartbeat-schema.js'
 import type { TrustLevelEvent } from '../../schemas/trust-level/journal-events.js'
 import { trustLevelEventSchemas } from '../../schemas/trust-level/journal-schemas.js'
 import type { SchemaRegistry } from '../../schemas/registry/schema-registry.js'
@@ -52,6 +56,7 @@ export function trustLevel(options: TrustLevelOptions): Processor<TrustLevelEven
         topic: heartbeatTopic,
         types: HEARTBEAT_TYPES,
         avro: deviceTrustLevelAvro,
+        json: deviceTrustLevelJson,
         decode: (record) => decodeHeartbeat(record, registry),
       },
     ],

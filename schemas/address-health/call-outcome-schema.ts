@@ -1,4 +1,5 @@
 import type { AvroRecordSchema } from '../avro.js'
+import { JSON_SCHEMA_DRAFT } from '../json-schema.js'
 import { CALL_RESULTS } from './journal-events.js'
 
 /** The type of a call outcome. (address health, section 5) */
@@ -22,7 +23,7 @@ export const callOutcomeAvro: AvroRecordSchema = {
 
 /** A call outcome's data in JSON; `callId` may also be a whole number of any length. */
 export const callOutcomeJson = {
-  $schema: 'https://json-schema.org/draft/2019-09/schema',
+  $schema: JSON_SCHEMA_DRAFT,
   $id: 'urn:pulsefold:call-outcome:1.0.0',
   title: 'CallOutcome',
   type: 'object',

@@ -1,10 +1,10 @@
-import { Ajv2019 } from 'ajv/dist/2019.js'
+import { Ajv } from 'ajv'
 import t from 'tap'
 import { avroType } from '../avro.js'
 import { deviceTrustLevelAvro, deviceTrustLevelJson } from './heartbeat-schema.js'
 
 t.test('both schemas describe the body that the page gives, and nothing else', async (t) => {
-  const isJson = new Ajv2019().compile(deviceTrustLevelJson)
+  const isJson = new Ajv().compile(deviceTrustLevelJson)
   const avro = avroType(deviceTrustLevelAvro)
   const table: readonly (readonly [body: unknown, valid: boolean])[] = [
     [{ data: { trustLevel: 'NONE' } }, true],

@@ -1,4 +1,5 @@
 import type { AvroRecordSchema } from '../avro.js'
+import { JSON_SCHEMA_DRAFT } from '../json-schema.js'
 import { TRUST_LEVELS } from './journal-events.js'
 
 /** The types that say "trust level": NCMP's requirement's, and the one that upstream's plugins send. (trust levels, section 0) */
@@ -32,7 +33,7 @@ export const deviceTrustLevelAvro: AvroRecordSchema = {
 
 /** A heartbeat's data in JSON, as upstream publishes it, with the words of the enum. (trust levels, section 3) */
 export const deviceTrustLevelJson = {
-  $schema: 'https://json-schema.org/draft/2019-09/schema',
+  $schema: JSON_SCHEMA_DRAFT,
   $id: 'urn:cps:org.onap.cps.ncmp.events:device-trust-level-event-schema:1.0.0',
   title: 'DeviceTrustLevel',
   type: 'object',

@@ -3,6 +3,7 @@ import { loadSettings, SettingsError } from '../../common/settings.js'
 import { expectedOf } from '../../common/settings-faults.js'
 import { registrar } from '../../schemas/registry/registrar.js'
 import type { Registrar, SchemaStanding, TopicSchema } from '../../schemas/registry/registrar.js'
+import { auditedProcessors } from '../audit/audited-processors.js'
 import { declaredProcessors } from '../process/declared-processors.js'
 import { projectDirectory } from '../project-directory.js'
 import { topicSchemas } from './topic-schemas.js'
@@ -23,7 +24,9 @@ export function registerSchemas(program: Command): void {
         const { schemaRegistryUrl: url, applicationId } = settings
         if (url === '')
           throw new SettingsError([{ path: 'schemaRegistryUrl', expected: expectedOf('schemaRegistryUrl') }])
-        const all = topicSchemas(declaredProcessors(settings), applicationId)
+        const hasPeerSite = settings.sitePeerUrl !== ''
+        const processors = hasPeerSite ? auditedProcessors(settings) : declaredProcessors(settings)
+        const all = topicSchemas(processors, applicationId)
         if (!(await work(registrar(url), all, console.log))) process.exitCode = 1
       })
   }
@@ -36,7 +39,7 @@ type Work = (registry: Registrar, all: readonly TopicSchema[], print: (line: str
 
 const checkAll: Work = async (registry, all, print) => {
   const standings = await Promise.all(all.map((of) => registry.check(of)))
-  for (const [i, { topic }] of all.entries()) print(`${topic}-value: ${inWords(standings[i] as SchemaStanding)}`)
+  for (const [i, of] of all.entries()) print(`${nameOf(of)}: ${inWords(of, standings[i] as SchemaStanding)}`)
   return standings.every(({ kind }) => kind !== 'incompatible')
 }
 
@@ -44,12 +47,14 @@ const registerAll: Work = async (registry, all, print) => {
   if (!(await checkAll(registry, all, () => undefined))) return checkAll(registry, all, print)
   for (const of of all) {
     const { kind } = await registry.check(of)
-    print(`${of.topic}-value: ${kind === 'same' ? 'is registered' : `registered as id ${await registry.register(of)}`}`)
+    print(`${nameOf(of)}: ${kind === 'same' ? 'is registered' : `registered as id ${await registry.register(of)}`}`)
   }
   return true
 }
 
-function inWords(standing: SchemaStanding): string {
+const nameOf = ({ subject, format }: TopicSchema): string => `${subject} (${format === 'JSON' ? 'JSON' : 'Avro'})`
+
+function inWords({ format, direction }: TopicSchema, standing: SchemaStanding): string {
   switch (standing.kind) {
     case 'new':
       return 'not registered yet'
@@ -58,6 +63,8 @@ function inWords(standing: SchemaStanding): string {
     case 'compatible':
       return `compatible with version ${standing.version}`
     case 'incompatible':
-      return `cannot read what version ${standing.version} has written: ${standing.reason}`
+      return format === 'JSON' && direction === 'written'
+        ? `cannot be read by those who know version ${standing.version}: ${standing.reason}`
+        : `cannot read what version ${standing.version} has written: ${standing.reason}`
   }
 }

@@ -93,7 +93,12 @@ if (brokers.length > 0) {
     async (t) => {
       const values = await onKafka(t, brokers)
       const topic = String(values.heartbeatTopic)
-      const id = await registrar(registryUrl).register({ topic, schema: deviceTrustLevelAvro })
+      const id = await registrar(registryUrl).register({
+        subject: `${topic}-value`,
+        format: 'AVRO',
+        schema: deviceTrustLevelAvro,
+        direction: 'read',
+      })
       const system = await startSystem(t, { ...values, schemaRegistryUrl: registryUrl })
       await system.register(PLUGIN, ['dev-1', 'dev-2'])
       const avro = (schemaId: number): Buffer =>

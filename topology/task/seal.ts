@@ -1,3 +1,4 @@
+import { JSON_SCHEMA_DRAFT } from '../../schemas/json-schema.js'
 import { deserializeStoreDigest } from '../../state-stores/digest.js'
 import type { LogRecord, NewRecord } from '../log/log.js'
 import type { CommitRecord } from './commit-record.js'
@@ -14,6 +15,25 @@ export interface Seal {
   readonly rows: string
   readonly withoutPositions: string
 }
+
+const fields = {
+  offset: { type: 'integer', minimum: 0 },
+  time: { type: 'integer', description: 'ms since 1970' },
+  epoch: { type: 'integer', minimum: 0 },
+  foldVersion: { type: 'integer', minimum: 1 },
+  rows: { type: 'string', description: 'hex' },
+  withoutPositions: { type: 'string', description: 'hex' },
+} satisfies Record<keyof Seal, object>
+
+/** Values of the digests topic. */
+export const sealJson = {
+  $schema: JSON_SCHEMA_DRAFT,
+  $id: 'urn:pulsefold:seal:1.0.0',
+  title: 'Seal',
+  type: 'object',
+  properties: fields,
+  required: Object.keys(fields),
+} as const
 
 const SECOND_MS = 1000
 
