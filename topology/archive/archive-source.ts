@@ -5,7 +5,9 @@ import type { LogRecord, TopicPartition } from '../log/log.js'
 import { readChain } from './chain.js'
 import { Contents } from './contents.js'
 import { ArchiveError } from './errors.js'
-import { decodeRecords, decodeRows, hasKey, readSealed } from './files.js'
+import { decodeRecords, decodeRows, readSealed } from './files.js'
+import { findMerged, hasKey } from './keys.js'
+import type { SegmentBits } from './keys.js'
 import type { FileSeal, SegmentLine } from './lines.js'
 
 /** An archive as a source of journals, read without broker or network; each file is checked when it is read. */
@@ -50,14 +52,32 @@ export function archiveSource(
       return Promise.resolve(line === undefined ? undefined : snapshotOf(read, line))
     },
     parts(journal) {
-      const parts = contents.segmentsOf(journal).flatMap(({ from, to, fold }): JournalPart[] => {
+      const segments = contents.segmentsOf(journal)
+      const merged = contents.mergedKeysOf(journal).map(({ from, to, keys }) => {
+        return { to, first: segments.findIndex((segment) => segment.from === from), bitsOf: mergedBits(read, keys) }
+      })
+      const parts = segments.flatMap(({ from, to, fold }, i): JournalPart[] => {
         if (fold === undefined) return []
         const { keys, leastTime, mostTime } = fold
-        const changes: JournalPart['changes'] = async (rowKeys, kind) => hasKey(await read(keys), kind, rowKeys)
+        const group = merged.find((one) => to <= one.to)
+        const changes: JournalPart['changes'] = async (rowKeys, kind) =>
+          group === undefined
+            ? hasKey(await read(keys), kind, rowKeys)
+            : (((await group.bitsOf(rowKeys))[kind] >>> (i - group.first)) & 1) === 1
         return [{ from, to, changes, leastTime, mostTime }]
       })
       return Promise.resolve(parts)
     },
+  }
+}
+
+/** Reads merged keys once for all segments that are asked for the same rows. */
+function mergedBits(read: ReadFile, keys: FileSeal): (rowKeys: readonly string[]) => Promise<SegmentBits> {
+  const known = new WeakMap<readonly string[], Promise<SegmentBits>>()
+  return (rowKeys) => {
+    const bits = known.get(rowKeys) ?? read(keys).then((bytes) => findMerged(bytes, rowKeys))
+    known.set(rowKeys, bits)
+    return bits
   }
 }
 
@@ -118,12 +138,13 @@ function archiveReader(read: ReadFile, contents: Contents): JournalReader {
 }
 
 function snapshotOf(read: ReadFile, { from, fold }: SegmentLine): Snapshot | undefined {
-  if (fold?.snapshot === undefined) return undefined
-  const { snapshot } = fold
+  const { snapshot, state, digestBefore } = fold ?? {}
+  if (fold === undefined || snapshot === undefined || state === undefined || digestBefore === undefined)
+    return undefined
   return {
     offset: from,
-    state: fold.state,
-    digest: deserializeStoreDigest(Buffer.from(fold.digestBefore, 'base64')),
+    state,
+    digest: deserializeStoreDigest(Buffer.from(digestBefore, 'base64')),
     gaps: fold.gaps.filter((gap) => (gap.loadedAt === undefined ? gap.to <= from : gap.loadedAt < from)),
     async fill(store) {
       const rows = decodeRows(await read(snapshot))

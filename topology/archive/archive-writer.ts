@@ -5,7 +5,8 @@ import { appendLine, readChain } from './chain.js'
 import type { Chain, ChainEnd } from './chain.js'
 import { Contents } from './contents.js'
 import { ArchiveError } from './errors.js'
-import { encodeRecords, writeSealed } from './files.js'
+import { encodeRecords, readSealed, writeSealed } from './files.js'
+import { mergeKeys, MERGED_SEGMENTS } from './keys.js'
 import type { ArchiveLine, FileSeal, SegmentFold, SegmentLine } from './lines.js'
 
 /** What a run of the writer has added. JSON. */
@@ -92,6 +93,24 @@ export class ArchiveWriter {
     this.#segments++
     this.#records += records.length
     this.#bytes += seal.bytes + (fold?.snapshot?.bytes ?? 0) + (fold?.keys.bytes ?? 0)
+  }
+
+  /** Merges the keys of the journal segments that are there, as many as make a whole. */
+  async mergeKeys(partition: TopicPartition): Promise<void> {
+    for (;;) {
+      const mergedTo = this.#contents.mergedKeysOf(partition).at(-1)?.to ?? 0
+      const segments = this.#contents.segmentsOf(partition).filter(({ from }) => from >= mergedTo)
+      const merging = segments
+        .slice(0, MERGED_SEGMENTS)
+        .flatMap(({ from, to, fold }) => (fold ? [{ from, to, fold }] : []))
+      const [first, last] = [merging[0], merging.at(-1)]
+      if (first === undefined || last === undefined || merging.length < MERGED_SEGMENTS) return
+      const keys = await Promise.all(merging.map(({ fold }) => readSealed(this.directory, fold.keys)))
+      const seal = await this.writeFile(partition, first.from, 'merged-keys', mergeKeys(keys))
+      const { topic, partition: number } = partition
+      await this.#append({ kind: 'mergedKeys', topic, partition: number, from: first.from, to: last.to, keys: seal })
+      this.#bytes += seal.bytes
+    }
   }
 
   addGaps(gaps: readonly Gap[]): void {

@@ -1,5 +1,5 @@
 import { appendFileSync, readdirSync, readFileSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import t from 'tap'
 import type { Test } from 'tap'
 import type { Audit } from '../audit/audit.js'
@@ -9,11 +9,13 @@ import { stateAt } from '../audit/state-at.js'
 import { auditedDriver, auditOf } from '../audit/test-audit.js'
 import type { AuditedDriver } from '../audit/test-audit.js'
 import { verify } from '../audit/verify.js'
-import { countingProcessor } from '../counting-processor.js'
+import { countingProcessor, counts, totals } from '../counting-processor.js'
+import type { Processor } from '../processor.js'
 import { JOURNAL } from '../system/counting-run.js'
 import { openArchive } from './archive-source.js'
 import { CHAIN_FILE } from './chain.js'
 import { checkArchive } from './check-archive.js'
+import { MERGED_SEGMENTS } from './keys.js'
 import { maskingReader } from './mask.js'
 import { writeArchive } from './write-archive.js'
 
@@ -118,7 +120,7 @@ t.test('a byte that is changed, missing, added or elsewhere is found, and no ans
   const { audit } = audited
   const fresh = async (): Promise<{ directory: string; file: string; head: string }> => {
     const directory = t.testdir()
-    const { head } = await writeArchive(audit, { directory, segmentBytes: 200 })
+    const { head } = await writeArchive(audit, { directory, segmentBytes: 50 })
     const [name = ''] = readdirSync(join(directory, JOURNAL, '0'))
       .filter((one) => one.includes('records'))
       .slice(3)
@@ -148,6 +150,10 @@ t.test('a byte that is changed, missing, added or elsewhere is found, and no ans
       renameSync(other, file)
       renameSync(`${file}.x`, other)
     },
+    'a changed byte in merged keys': (file, _chain, directory) => {
+      const merged = readdirSync(dirname(file)).find((one) => one.includes('merged-keys')) ?? ''
+      flip(join(directory, JOURNAL, '0', merged), 40)
+    },
     'an added file': (_file, _chain, directory) => writeFileSync(join(directory, 'extra'), 'x'),
   }
   for (const [what, damage] of Object.entries(cases)) {
@@ -156,7 +162,8 @@ t.test('a byte that is changed, missing, added or elsewhere is found, and no ans
     const check = await checkArchive(directory)
     t.equal(check.isSound, false, what)
     t.ok(check.faults.length > 0, what)
-    if (what === 'an added file') continue
+    // The first is no part of any answer, the second none of a replay.
+    if (what === 'an added file' || what === 'a changed byte in merged keys') continue
     const replayed = archived(audited, directory).then((one) => replayJournals(one, { until: end }))
     await t.rejects(replayed, { code: 'ARCHIVE_DAMAGED' }, what)
   }
@@ -191,10 +198,67 @@ t.test('a question about one key reads the segments that matter by their index, 
   const asked = auditOf(driver, reading, processors)
   t.same([await stateAt(asked, { question, at }), (await explain(asked, request))[0]?.steps], expected)
   const segments = reading.contents.segmentsOf({ topic: JOURNAL, partition: 0 }).length
-  const folded = [...read].filter((file) => file.includes('.records.') && file.startsWith(JOURNAL))
-  t.ok(segments > 20, `${segments} segments`)
+  const files = (kind: string): number => {
+    return [...read].filter((file) => file.includes(`.${kind}.`) && file.startsWith(JOURNAL)).length
+  }
+  t.ok(segments > MERGED_SEGMENTS, `${segments} segments`)
   // The newest, where it was told twice, where the moment lies, and what is folded from a snapshot to there.
-  t.ok(folded.length <= 10, `${folded.length} of ${segments} are folded`)
+  t.ok(files('records') <= 10, `${files('records')} of ${segments} are folded`)
+  t.equal(files('merged-keys'), Math.floor(segments / MERGED_SEGMENTS))
+  t.ok(files('keys') < MERGED_SEGMENTS, `${files('keys')} of them are looked into one by one`)
+})
+
+/** Keys of devices follow from the plugin that their row names last: `device:1`, and `plugin-1` for an event of the plugin itself. */
+const pluggedIn: Processor = {
+  ...(countingProcessor as Processor),
+  evolve({ data }, context) {
+    const { key, mode } = data as { readonly key: string; readonly mode: string }
+    if (key.startsWith('plugin-')) context.put(totals, key, { total: (context.get(totals, key)?.total ?? 0) + 1 })
+    else context.put(counts, key, { count: Number(mode), woken: 0, lastOffset: 0, due: 0 })
+  },
+  subjects: {
+    relatedRows: (subject, get) => [{ table: totals, key: `plugin-${get(counts, subject)?.count ?? 0}` }],
+    state: (subject, get) => {
+      const plugin = `plugin-${get(counts, subject)?.count ?? 0}`
+      return { plugin, total: get(totals, plugin)?.total ?? 0 }
+    },
+  },
+}
+
+t.test('a state is explained by the rows that it followed from at the time', async (t) => {
+  const processors = [pluggedIn]
+  const { driver, send } = await auditedDriver(t, { processors })
+  const audit = auditOf(driver, undefined, processors)
+  for (const value of ['a:1', 'plugin-1', 'plugin-2', 'a:2', 'plugin-2']) {
+    await send(value)
+    for (let i = 0; i < 10; i++) await send('other:3')
+  }
+  const directory = t.testdir()
+  await writeArchive(audit, { directory, segmentBytes: 200 })
+  const request = { subject: 'a', at: end, limit: 10, every: false }
+  const steps = async (of: Audit): Promise<unknown> =>
+    (await explain(of, request))[0]?.steps.map(({ before, after }) => [before, after])
+  const archived = auditOf(driver, await openArchive(directory), processors)
+  const expected = [
+    [
+      { plugin: 'plugin-0', total: 0 },
+      { plugin: 'plugin-1', total: 0 },
+    ],
+    [
+      { plugin: 'plugin-1', total: 0 },
+      { plugin: 'plugin-1', total: 1 },
+    ],
+    [
+      { plugin: 'plugin-1', total: 1 },
+      { plugin: 'plugin-2', total: 1 },
+    ],
+    [
+      { plugin: 'plugin-2', total: 1 },
+      { plugin: 'plugin-2', total: 2 },
+    ],
+  ]
+  t.same(await steps(audit), expected)
+  t.same(await steps(archived), expected)
 })
 
 t.test('masked fields are nowhere in an archive, and its chain still checks', async (t) => {

@@ -5,7 +5,7 @@ import type { OnProgress } from '../audit/replay-journals.js'
 import { CHAIN_FILE, readChain } from './chain.js'
 import { Contents } from './contents.js'
 import { readSealed } from './files.js'
-import type { SegmentLine } from './lines.js'
+import type { FileSeal, MergedKeysLine, SegmentLine } from './lines.js'
 
 /** What a check of an archive found. JSON. */
 export interface ArchiveCheck {
@@ -36,20 +36,23 @@ export async function checkArchive(
   if (contents.head === undefined) faults.push('there is no archive')
   if (head !== undefined && head !== chain.head) faults.push(`the last line is ${chain.head}, not ${head}`)
   let bytes = 0
-  for (const [i, line] of contents.segments.entries()) {
+  const lines = [...contents.segments, ...contents.mergedKeys]
+  for (const [i, line] of lines.entries()) {
     for (const file of filesOf(line)) {
       bytes += file.bytes
       await readSealed(directory, file).catch((thrown: unknown) => faults.push(ensureError(thrown).message))
     }
-    onProgress?.(i + 1, contents.segments.length)
+    onProgress?.(i + 1, lines.length)
   }
-  faults.push(...orderFaults(contents.segments), ...(await strangers(directory, contents.segments)))
+  faults.push(...orderFaults(contents.segments), ...mergedFaults(contents), ...(await strangers(directory, lines)))
   const { segments } = contents
   const masked = contents.head?.masked ?? []
   return { isSound: faults.length === 0, faults, segments: segments.length, bytes, head: chain.head, masked }
 }
 
-function filesOf({ records, fold }: SegmentLine): readonly SegmentLine['records'][] {
+function filesOf(line: SegmentLine | MergedKeysLine): readonly FileSeal[] {
+  if (line.kind === 'mergedKeys') return [line.keys]
+  const { records, fold } = line
   return [records, ...(fold?.snapshot === undefined ? [] : [fold.snapshot]), ...(fold === undefined ? [] : [fold.keys])]
 }
 
@@ -66,9 +69,24 @@ function orderFaults(segments: readonly SegmentLine[]): readonly string[] {
   })
 }
 
+/** Merged keys that do not follow one another, or are not of whole segments. */
+function mergedFaults(contents: Contents): readonly string[] {
+  return contents.mergedKeys.flatMap((line) => {
+    const { topic, partition, from, to } = line
+    const before = contents.mergedKeysOf(line).findLast((one) => one.from < from)
+    const segments = contents.segmentsOf(line)
+    const begin = before?.to ?? segments[0]?.from
+    const isWhole = from === begin && segments.some((segment) => segment.to === to)
+    return isWhole ? [] : [`${topic}/${partition}: merged keys from ${from} to ${to} are not of segments`]
+  })
+}
+
 /** Files that no line names. */
-async function strangers(directory: string, segments: readonly SegmentLine[]): Promise<readonly string[]> {
-  const known = new Set([CHAIN_FILE, ...segments.flatMap(filesOf).map(({ name }) => name)])
+async function strangers(
+  directory: string,
+  lines: readonly (SegmentLine | MergedKeysLine)[],
+): Promise<readonly string[]> {
+  const known = new Set([CHAIN_FILE, ...lines.flatMap(filesOf).map(({ name }) => name)])
   const found = await readdir(directory, { recursive: true, withFileTypes: true })
   return found
     .filter((entry) => entry.isFile())

@@ -1,5 +1,5 @@
 import type { TopicPartition } from '../log/log.js'
-import type { ArchiveLine, CodeLine, HeadLine, SegmentLine, TopicLine } from './lines.js'
+import type { ArchiveLine, CodeLine, HeadLine, MergedKeysLine, SegmentLine, TopicLine } from './lines.js'
 
 /** What an archive holds, by its lines. */
 export class Contents {
@@ -7,7 +7,8 @@ export class Contents {
   readonly #topics = new Map<string, TopicLine>()
   readonly #code = new Map<string, CodeLine>()
   readonly #segments: SegmentLine[] = []
-  readonly #byPartition = new Map<string, SegmentLine[]>()
+  readonly #mergedKeys: MergedKeysLine[] = []
+  readonly #byPartition = new Map<string, { segments: SegmentLine[]; mergedKeys: MergedKeysLine[] }>()
 
   constructor(lines: readonly ArchiveLine[]) {
     for (const line of lines) this.add(line)
@@ -21,6 +22,10 @@ export class Contents {
     return this.#segments
   }
 
+  get mergedKeys(): readonly MergedKeysLine[] {
+    return this.#mergedKeys
+  }
+
   topic(name: string): TopicLine | undefined {
     return this.#topics.get(name)
   }
@@ -32,7 +37,12 @@ export class Contents {
 
   /** In the order of offsets. */
   segmentsOf(partition: TopicPartition): readonly SegmentLine[] {
-    return this.#byPartition.get(partitionName(partition)) ?? []
+    return this.#byPartition.get(partitionName(partition))?.segments ?? []
+  }
+
+  /** In the order of offsets; they lack at most the newest segments. */
+  mergedKeysOf(partition: TopicPartition): readonly MergedKeysLine[] {
+    return this.#byPartition.get(partitionName(partition))?.mergedKeys ?? []
   }
 
   add(line: ArchiveLine): void {
@@ -46,14 +56,22 @@ export class Contents {
       case 'code':
         this.#code.set(line.domain, line)
         break
-      case 'segment': {
+      case 'segment':
         this.#segments.push(line)
-        const ofPartition = this.#byPartition.get(partitionName(line))
-        if (ofPartition === undefined) this.#byPartition.set(partitionName(line), [line])
-        else ofPartition.push(line)
+        this.#of(line).segments.push(line)
         break
-      }
+      case 'mergedKeys':
+        this.#mergedKeys.push(line)
+        this.#of(line).mergedKeys.push(line)
+        break
     }
+  }
+
+  #of(partition: TopicPartition): { readonly segments: SegmentLine[]; readonly mergedKeys: MergedKeysLine[] } {
+    const name = partitionName(partition)
+    const known = this.#byPartition.get(name) ?? { segments: [], mergedKeys: [] }
+    this.#byPartition.set(name, known)
+    return known
   }
 }
 

@@ -3,7 +3,6 @@ import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { gunzip, gzip } from 'node:zlib'
 import { ensureError } from '../../common/errors.js'
-import { AvroReader } from '../../schemas/avro-bytes.js'
 import { avroType } from '../../schemas/avro.js'
 import type { Entry } from '../../state-stores/key-value-store.js'
 import type { LogRecord } from '../log/log.js'
@@ -53,15 +52,6 @@ const rowsType = avroType({
     ],
   },
 })
-const keysType = avroType({
-  type: 'record',
-  name: 'Keys',
-  fields: [
-    { name: 'changed', type: { type: 'array', items: 'string' } },
-    { name: 'decisive', type: { type: 'array', items: 'string' } },
-  ],
-})
-
 interface AvroRecord extends Omit<LogRecord, 'headers'> {
   readonly headers: readonly { readonly name: string; readonly value: Buffer }[]
 }
@@ -84,36 +74,6 @@ export function encodeRows(rows: readonly Entry[]): Buffer {
 
 export function decodeRows(bytes: Buffer): readonly { readonly key: Buffer; readonly value: Buffer }[] {
   return rowsType.fromBuffer(bytes) as { key: Buffer; value: Buffer }[]
-}
-
-/** Store keys of the rows that change in a segment, and of those the ones that matter to a subject's state in short. */
-export interface SegmentKeys {
-  readonly changed: readonly string[]
-  readonly decisive: readonly string[]
-}
-
-export function encodeKeys(keys: SegmentKeys): Buffer {
-  return keysType.toBuffer(keys)
-}
-
-/** Whether a segment's keys have one of these, without making texts of all the others. */
-export function hasKey(bytes: Buffer, kind: keyof SegmentKeys, keys: readonly string[]): boolean {
-  const wanted = keys.map((key) => Buffer.from(key))
-  let reader = new AvroReader(bytes)
-  const isWanted = (): boolean => {
-    const length = reader.length()
-    const [from, to] = [reader.at, reader.at + length]
-    reader = new AvroReader(bytes, to)
-    return wanted.some((key) => key.length === length && key.compare(bytes, from, to) === 0)
-  }
-  for (const field of ['changed', 'decisive'] as const) {
-    let isThere = false
-    for (let count = reader.long(); count > 0; count = reader.long()) {
-      for (let left = count; left > 0; left--) isThere = isWanted() || isThere
-    }
-    if (field === kind) return isThere
-  }
-  return false
 }
 
 /** Writes a compressed file, on disk when this resolves. */

@@ -49,10 +49,10 @@ export interface SegmentLine extends TopicPartition {
 export interface SegmentFold {
   /** Rows at `from`; not of every segment, for a large state would be written again and again. */
   readonly snapshot?: FileSeal
-  /** At `from`. */
-  readonly state: FoldState
-  /** Digests at `from` (base64), and in hex at `to`. */
-  readonly digestBefore: string
+  /** At `from`, and the digest there in base64: where there is a snapshot, which a fold begins with. */
+  readonly state?: FoldState
+  readonly digestBefore?: string
+  /** Digest at `to`, hex. */
   readonly digestAfter: string
   /** Store keys of rows that change in it. */
   readonly keys: FileSeal
@@ -63,6 +63,18 @@ export interface SegmentFold {
   readonly gaps: readonly Gap[]
 }
 
+/**
+ * Which rows change in which of some consecutive segments of a journal, by their own keys files: one file to look into instead of
+ * those of each.
+ */
+export interface MergedKeysLine extends TopicPartition {
+  readonly kind: 'mergedKeys'
+  readonly from: number
+  /** Exclusive. */
+  readonly to: number
+  readonly keys: FileSeal
+}
+
 export interface HeadLine {
   readonly kind: 'archive'
   readonly format: 1
@@ -71,4 +83,4 @@ export interface HeadLine {
   readonly masked: readonly string[]
 }
 
-export type ArchiveLine = HeadLine | TopicLine | CodeLine | SegmentLine
+export type ArchiveLine = HeadLine | TopicLine | CodeLine | SegmentLine | MergedKeysLine

@@ -14,9 +14,10 @@ import { archiveSource } from './archive-source.js'
 import { ArchiveWriter } from './archive-writer.js'
 import type { Archived } from './archive-writer.js'
 import { decisiveChanges } from './decisive-keys.js'
-import { encodeKeys, encodeRows } from './files.js'
-import type { SegmentKeys } from './files.js'
+import { encodeRows } from './files.js'
 import { withHistory } from './history.js'
+import { encodeKeys } from './keys.js'
+import type { SegmentKeys } from './keys.js'
 import type { SegmentFold } from './lines.js'
 import { readSegment, segmentReader } from './segment-records.js'
 
@@ -83,9 +84,12 @@ async function takeJournal(
     while (fold.offset < end) {
       const at = fold.offset
       const segment = await readSegment(folded.reader, journal, at, end, request.segmentBytes ?? SEGMENT_BYTES)
-      const before = stateOf(fold)
       const rows = sinceSnapshot >= stateBytes ? await dump(fold.rows.store) : undefined
-      const snapshot = rows && (await writer.writeFile(journal, at, 'snapshot', encodeRows(rows)))
+      const begin = rows && {
+        snapshot: await writer.writeFile(journal, at, 'snapshot', encodeRows(rows)),
+        state: { ...fold.folder.state },
+        digestBefore: fold.digest.serialize().toString('base64'),
+      }
       if (rows !== undefined) {
         stateBytes = bytesOfRows(rows)
         sinceSnapshot = 0
@@ -97,7 +101,8 @@ async function takeJournal(
       await fold.foldTo(segment.to)
       const keys = await writer.writeFile(journal, at, 'keys', encodeKeys(noted.keys()))
       const after = { digestAfter: fold.digest.rows.toHex(), keys, ...noted.times(), gaps: [...fold.gaps] }
-      await writer.addSegment(journal, { ...segment, from: at }, { ...(snapshot && { snapshot }), ...before, ...after })
+      await writer.addSegment(journal, { ...segment, from: at }, { ...begin, ...after })
+      await writer.mergeKeys(journal)
     }
     writer.addGaps(fold.gaps)
   })
@@ -136,10 +141,6 @@ async function takeSeals(
     await writer.addSegment(digests, { ...segment, from })
     from = segment.to
   }
-}
-
-function stateOf(fold: JournalFold): Pick<SegmentFold, 'state' | 'digestBefore'> {
-  return { state: { ...fold.folder.state }, digestBefore: fold.digest.serialize().toString('base64') }
 }
 
 /** Notes what the entries folded from here on change, and their times. */

@@ -57,14 +57,16 @@ async function explainIn(audit: Audit, audited: AuditedJournal, request: Explain
   const earlier = known.filter((part) => part.from < to)
   const last = earlier.pop()
   const newestPart = await explainPart(audit, audited, request, { from: last?.from ?? 0, to })
-  const { storeKeys } = newestPart
-  let { explanation: told, newest } = newestPart
+  let { explanation: told, newest, storeKeys } = newestPart
   while (told.steps.length < limit) {
     const part = earlier.pop()
     if (part === undefined) break
     if (!(await part.changes(storeKeys, every || newest === undefined ? 'changed' : 'decisive'))) continue
-    const { explanation: before, newest: newestBefore } = await explainPart(audit, audited, request, part)
-    newest ??= newestBefore
+    const found = await explainPart(audit, audited, request, part)
+    const before = found.explanation
+    newest ??= found.newest
+    // What the state followed from before: it may have been other rows.
+    storeKeys = found.storeKeys
     told = {
       ...told,
       steps: [...before.steps, ...told.steps],
