@@ -52,10 +52,16 @@ export function loadSettings(input: SettingsInput = {}): LoadedSettings {
   return assemble(given, directory, input.projectDirectory ?? directory)
 }
 
-/** The defaults with some values replaced, checked as all settings are: for tests and tools. */
+/** The defaults with some values replaced, checked as all settings are: for tests and tools. Errors: SETTINGS_INVALID. */
 export function settingsWith(values: Partial<Settings>): Settings {
   const given = { source: 'file', values: new Map(Object.entries(values)), faults: [] } as unknown as SourceValues
-  return assemble([given], process.cwd(), process.cwd()).settings
+  try {
+    return assemble([given], process.cwd(), process.cwd()).settings
+  } catch (thrown) {
+    if (!(thrown instanceof SettingsError)) throw thrown
+    // They come from no source.
+    throw new SettingsError(thrown.faults.map(({ source: _source, ...fault }) => fault))
+  }
 }
 
 function assemble(given: readonly SourceValues[], directory: string, projectDirectory: string): LoadedSettings {

@@ -3,15 +3,12 @@ import { once } from 'node:events'
 import type { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
+import type { ProcessUsage } from './measured-process.js'
 
-export interface Measured {
+export interface Measured extends ProcessUsage {
   /** What it printed. */
   readonly out: string
   readonly ms: number
-  /** CPU time of the whole process, its start too. */
-  readonly cpuMs: number
-  /** Resident memory at most, MB of 10^6 bytes. */
-  readonly peakMb: number
 }
 
 const main = fileURLToPath(new URL('measured-process.js', import.meta.url))
@@ -26,7 +23,5 @@ export async function measureCommand(...args: readonly string[]): Promise<Measur
     once(child, 'close') as Promise<[number]>,
   ])
   if (code !== 0) throw new Error(`${args.join(' ')} ended with ${code}`)
-  const { userCPUTime, systemCPUTime, maxRSS } = JSON.parse(usage) as NodeJS.ResourceUsage
-  const ms = performance.now() - started
-  return { out, ms, cpuMs: (userCPUTime + systemCPUTime) / 1000, peakMb: (maxRSS * 1024) / 1e6 }
+  return { out, ms: performance.now() - started, ...(JSON.parse(usage) as ProcessUsage) }
 }

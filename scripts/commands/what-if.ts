@@ -9,6 +9,7 @@ import { auditCommand, runAudit } from '../audit/audit-command.js'
 import type { AuditFlags } from '../audit/audit-command.js'
 import { momentOf } from '../audit/moment-flags.js'
 import type { MomentFlags } from '../audit/moment-flags.js'
+import { parameterValues, settingValues } from '../audit/set-values.js'
 import { gapLines, timeText } from '../audit/texts.js'
 
 interface Flags extends AuditFlags, Pick<MomentFlags, 'toTime'> {
@@ -35,7 +36,8 @@ export function registerWhatIf(program: Command): void {
         command.args,
         (audit, onProgress) =>
           whatIf(audit, {
-            set,
+            set: { ...set, ...parameterValues(set) },
+            valuesOf: settingValues(audit.settings),
             domains,
             onProgress,
             until: momentOf(flags),

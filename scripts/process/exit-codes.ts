@@ -31,6 +31,8 @@ const byErrorCode: Readonly<Record<string, keyof typeof exitCodes>> = {
   AUDIT_MOMENT_INVALID: 'misused',
   AUDIT_QUERY_UNKNOWN: 'misused',
   AUDIT_SETTING_UNKNOWN: 'misused',
+  AUDIT_SETTING_INVALID: 'misused',
+  BODY_INVALID: 'misused',
   ARCHIVE_UNREADABLE: 'unavailable',
   LOG_UNAVAILABLE: 'unavailable',
   SITE_SECOND_INSTANCE: 'unavailable',

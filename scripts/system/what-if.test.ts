@@ -2,6 +2,8 @@ import t from 'tap'
 import type { TransitionTotals } from '../../topology/audit/transitions.js'
 import { whatIf } from '../../topology/audit/what-if.js'
 import type { WhatIf } from '../../topology/audit/what-if.js'
+import { settingsWith } from '../../common/settings.js'
+import { parameterValues, settingValues } from '../audit/set-values.js'
 import { goldenAudit, scenarios } from '../golden/golden-journals.js'
 
 const end = { kind: 'end' } as const
@@ -9,7 +11,8 @@ const end = { kind: 'end' } as const
 async function ask(domain: string, set: Readonly<Record<string, unknown>>): Promise<WhatIf> {
   const scenario = scenarios.find((one) => one.domain === domain)
   if (scenario === undefined) throw new Error(domain)
-  return whatIf(await goldenAudit(scenario), { set, until: end })
+  const values = { ...set, ...parameterValues(set) }
+  return whatIf(await goldenAudit(scenario), { set: values, valuesOf: settingValues(settingsWith({})), until: end })
 }
 
 /** Before and after, and by how much those moved, of all transitions that match. */
@@ -30,7 +33,42 @@ t.test('another threshold of a platform: an alarm less, or one that comes later'
   const times = later.differences.filter(({ value }) => value.includes('"raised"'))
   t.equal(times.length, 2, 'its numbers are others, so it is another alarm')
   t.ok(times[1]!.after! > times[0]!.before!)
-  await t.rejects(ask('address-health', { detectThreshold: 'high' }), { code: 'AUDIT_SETTING_INVALID' })
+})
+
+const refused: Readonly<
+  Record<string, readonly (readonly [name: string, value: unknown, code: string, says: string])[]>
+> = {
+  'trust-level': [
+    ['pendingLevelMs', -1, 'SETTINGS_INVALID', 'pendingLevelMs is -1, expected: a whole number from 0'],
+    ['pendingLevelMs', 'long', 'SETTINGS_INVALID', 'expected: a whole number from 0'],
+    ['onDmiRestart', 'forget', 'SETTINGS_INVALID', 'expected: one of complete, keep'],
+    ['dmiHealthIntervalMs', 1000, 'SETTINGS_INVALID', 'dmiHealthDeadlineMs is 2000, expected: less than'],
+  ],
+  'keep-alive': [
+    ['keepAliveDelayMs', 10, 'SETTINGS_INVALID', 'keepAliveDelayMs is 10, expected: 0, or at least 50'],
+    ['globalRicMcc', '31', 'SETTINGS_INVALID', 'ricMcc is "31", expected: three digits'],
+  ],
+  'address-health': [
+    ['alertmanager', 'yes', 'AUDIT_SETTING_INVALID', 'alertmanager: "yes" is no value as'],
+    ['detectThreshold', 1.5, 'BODY_INVALID', 'detectThreshold is 1.5, not a number from 0 to 1'],
+    ['detectThreshold', 'high', 'BODY_INVALID', 'not a number from 0 to 1'],
+  ],
+}
+
+t.test(
+  'what a start of the service, or an update of a platform, would refuse is refused in the same words',
+  async (t) => {
+    for (const [domain, values] of Object.entries(refused)) {
+      for (const [name, value, code, says] of values) {
+        await t.rejects(ask(domain, { [name]: value }), { code, message: says })
+      }
+    }
+  },
+)
+
+t.test('a value that a start of the service takes as another one stands for that', async (t) => {
+  const { differences } = await ask('keep-alive', { keepAliveDelayMs: 0, keepAliveResponseTimeoutMs: 0 })
+  t.same(differences, [], '0 is that of the profile, which is what was recorded')
 })
 
 t.test('other times of keep-alive: no kill, a later one, an earlier one', async (t) => {

@@ -4,7 +4,10 @@ import type { DecodedRecord } from '../journal/readable-records.js'
 import type { Processor } from '../processor.js'
 import { AuditError } from './errors.js'
 
-type Values = Readonly<Record<string, unknown>>
+export type Values = Readonly<Record<string, unknown>>
+
+/** What values stand for beside those in force, as at a start of the service; throws where they would be refused there. */
+export type SettingValues = (processor: Processor, inForce: Values, set: Values) => Values
 
 /** What a what-if of the domain can set: what its folds read of the settings, and parameters in operators' events. */
 export function knownNames({ settings, parameters = [] }: Processor): readonly string[] {
@@ -18,7 +21,7 @@ export interface Rewriting {
   readonly parameters: ReadonlyMap<string, ReadonlySet<unknown>>
 }
 
-export function rewriting(processor: Processor, set: Values): Rewriting {
+export function rewriting(processor: Processor, set: Values, valuesOf: SettingValues): Rewriting {
   const { parameters: names = [] } = processor
   const wanted = names.filter((name) => name in set)
   const parameters = new Map(wanted.map((name) => [name, new Set<unknown>()]))
@@ -33,10 +36,8 @@ export function rewriting(processor: Processor, set: Values): Rewriting {
 
   function entryOf(entry: JournalEntry): JournalEntry {
     if (entry.kind === 'owner') {
-      return {
-        ...entry,
-        settings: JSON.stringify(changedSettings(processor, JSON.parse(entry.settings) as object, set)),
-      }
+      const changed = changedSettings(processor, JSON.parse(entry.settings) as object, set, valuesOf)
+      return { ...entry, settings: JSON.stringify(changed) }
     }
     if (entry.kind === 'timer' || wanted.length === 0) return entry
     const { type, data } = entry.event
@@ -46,11 +47,12 @@ export function rewriting(processor: Processor, set: Values): Rewriting {
   return { rewritten: (record) => ({ ...record, entries: record.entries.map(entryOf) }), parameters }
 }
 
-/** Settings as a term has them, with other values for some. Errors: AUDIT_SETTING_INVALID. */
-export function changedSettings({ settings }: Processor, inForce: object, set: Values): object {
-  const all = { ...(settings as Values), ...inForce }
-  const known = Object.keys(set).filter((name) => name in all)
-  return { ...inForce, ...Object.fromEntries(known.map((name) => [name, valueOf(name, all, set)])) }
+/** Settings as a term has them, with other values for some. Errors: AUDIT_SETTING_INVALID, and those of `valuesOf`. */
+export function changedSettings(processor: Processor, inForce: object, set: Values, valuesOf: SettingValues): object {
+  const all = { ...(processor.settings as Values), ...inForce }
+  const wanted = Object.fromEntries(Object.entries(set).filter(([name]) => name in all))
+  const values = valuesOf(processor, all, wanted)
+  return { ...inForce, ...Object.fromEntries(Object.keys(wanted).map((name) => [name, valueOf(name, all, values)])) }
 }
 
 function valueOf(name: string, recorded: Values, set: Values): unknown {

@@ -10,6 +10,7 @@ import { offsetOf } from './moment.js'
 import type { Moment } from './moment.js'
 import { changedSettings, knownNames, rewriting } from './other-settings.js'
 import { noOwnEntries, noteOwnEntries, OwnEntriesAnew } from './own-entries.js'
+import type { SettingValues } from './other-settings.js'
 import type { OwnEntries } from './own-entries.js'
 import type { OnProgress } from './replay-journals.js'
 import { collectSends, sendsMissing } from './send-differences.js'
@@ -20,6 +21,8 @@ import type { Transition, TransitionDifference, TransitionTotals } from './trans
 export interface WhatIfRequest extends AuditScope {
   /** Settings and parameters (members of operators' events) in place of those recorded. */
   readonly set: Readonly<Record<string, unknown>>
+  /** Default: each value stands for itself. */
+  readonly valuesOf?: SettingValues
   /** Compared from here on; what lies before is folded under the changed settings too. */
   readonly from?: number
   readonly until: Moment
@@ -71,7 +74,7 @@ interface Run {
 
 /**
  * Folds journals twice, as recorded and under other settings, and compares what they make for the outside. Errors:
- * AUDIT_SETTING_UNKNOWN, AUDIT_SETTING_INVALID.
+ * AUDIT_SETTING_UNKNOWN, AUDIT_SETTING_INVALID, and those of `valuesOf`.
  */
 export async function whatIf(audit: Audit, request: WhatIfRequest): Promise<WhatIf> {
   const all = await journalsOf(audit, request)
@@ -122,7 +125,7 @@ export async function whatIf(audit: Audit, request: WhatIfRequest): Promise<What
 async function run(
   audit: Audit,
   audited: AuditedJournal,
-  { set, from = 0, until }: WhatIfRequest,
+  { set, valuesOf = (_processor, _inForce, values) => values, from = 0, until }: WhatIfRequest,
   recorded: OwnEntries,
   isChanged: boolean,
 ): Promise<Run> {
@@ -130,6 +133,7 @@ async function run(
   const transitions: Transition[] = []
   const { processor } = audited
   const { sends, take } = collectSends(audited)
+  const inTerm = (settings: object): object => changedSettings(processor, settings, set, valuesOf)
   let unanswered = 0
   let onFolded: (folded: Folded) => void = () => undefined
   let rewrite: (record: DecodedRecord) => Iterable<FoldableRecord> = (record) => [record]
@@ -142,6 +146,8 @@ async function run(
     onFolded = (folded) => {
       if (isChanged) own.folded(folded, state)
       else noteOwnEntries(folded, recorded)
+      // What a term refuses is refused before everything is folded.
+      if (!isChanged && folded.entry.kind === 'owner') inTerm(JSON.parse(folded.entry.settings) as object)
       take(folded, state.time)
       for (const consequence of folded.consequences) {
         if (consequence.kind === 'request') unanswered++
@@ -150,9 +156,12 @@ async function run(
         if (transition !== undefined) transitions.push(transition)
       }
     }
-    const { rewritten, parameters } = rewriting(processor, set)
+    const { rewritten, parameters } = rewriting(processor, set, valuesOf)
     rewrite = (record) => own.before(rewritten(record), state)
-    if (isChanged && state.settings !== null) state.settings = changedSettings(processor, state.settings as object, set)
+    if (state.settings !== null) {
+      const changed = inTerm(state.settings as object)
+      if (isChanged) state.settings = changed
+    }
     await fold.foldTo(await offsetOf(audit.source.reader, audited.journal, until))
     const settings = state.settings as Run['settings']
     const { gaps, begunAt } = fold
