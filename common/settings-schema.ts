@@ -410,6 +410,21 @@ export const settingSpecs = {
     description:
       'Token that callers of `/audit`, and readers of journals over `/ops/topics`, send as `Authorization: Bearer`; empty: only callers on this machine are answered. Better in the file or the environment.',
   },
+  settingsActor: {
+    type: 'string',
+    default: '',
+    maxLength: 255,
+    expected: 'a text of at most 255 characters',
+    description:
+      'Who answers for the settings, as audits tell where they change; empty: the user that the process runs as.',
+  },
+  settingsReason: {
+    type: 'string',
+    default: '',
+    maxLength: 255,
+    expected: 'a text of at most 255 characters',
+    description: 'Why the settings are as they are, told along with it.',
+  },
   pendingLevelMs: {
     type: 'integer',
     unit: 'ms',

@@ -18,6 +18,8 @@ export interface ProcessorParts {
   readonly keepAliveEffectors: readonly Effector[]
   /** Carries out `alertmanager-post`. */
   readonly alertmanager: Effector
+  /** Who answers for the settings; absent: nobody is named. */
+  readonly settingsBy?: Processor['settingsBy']
   /** 0 to 1, for answers that share load; no fold uses it. */
   readonly random: () => number
 }
@@ -72,5 +74,8 @@ const domains: Readonly<Record<string, (parts: ProcessorParts) => Processor>> = 
 }
 
 /** What runs: the domains that the settings name. */
-export const processors = (parts: ProcessorParts): readonly Processor[] =>
-  Object.entries(domains).flatMap(([name, domain]) => (parts.settings.domains.includes(name) ? [domain(parts)] : []))
+export const processors = (parts: ProcessorParts): readonly Processor[] => {
+  const { settings, settingsBy } = parts
+  const running = Object.entries(domains).filter(([name]) => settings.domains.includes(name))
+  return running.map(([, domain]) => ({ ...domain(parts), ...(settingsBy && { settingsBy }) }))
+}

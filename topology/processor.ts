@@ -293,6 +293,8 @@ export interface Processor<Event extends JournalEvent = JournalEvent, Settings =
   readonly gauges?: Readonly<Record<string, (reader: QueryReader) => number>>
   /** What folds may read of the settings: JSON; written to the journal by each new owner, and read from there. */
   readonly settings: Settings
+  /** Who answers for these settings, and why they are as they are: written along with them. */
+  readonly settingsBy?: { readonly actor: string; readonly reason?: string }
   /** The event that tells what `askIntake` asked for; absent: the domain never asks. Several asked for may be told by one. */
   readonly inputsTakenIn?: (taken: InputsTakenIn) => Event
   /** Rows that `evolve` may touch for this event. */

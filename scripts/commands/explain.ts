@@ -3,6 +3,7 @@ import { explain } from '../../topology/audit/explain.js'
 import type { Explanation } from '../../topology/audit/explain.js'
 import { parseOffset, parsePositions, parseTime } from '../../topology/audit/moment-text.js'
 import type { Step, Term } from '../../topology/audit/steps.js'
+import type { SettingsChange } from '../../topology/task/settings-change.js'
 import { auditCommand, keyAndSettings, runAudit } from '../audit/audit-command.js'
 import type { AuditFlags } from '../audit/audit-command.js'
 import { momentOf } from '../audit/moment-flags.js'
@@ -44,7 +45,7 @@ function lines({ subject, domain, partition, offset, state, ...told }: Explanati
     ...(leftOut > 0 ? [`(${leftOut} steps that changed nothing of this are left out: --every)`] : []),
     ...steps.flatMap(stepLines),
     '',
-    ...terms.map(termLine),
+    ...terms.flatMap(termLines),
     ...gapLines(gaps, unreadable),
   ]
 }
@@ -72,7 +73,16 @@ function changeText({ before, after, changes }: Step): string {
   return changed.map((name) => `${name} ${valueText(name, before[name])} → ${valueText(name, after[name])}`).join(', ')
 }
 
-function termLine({ since, epoch, foldVersion, settings }: Term): string {
+function termLines({ since, epoch, foldVersion, settings, settingsChange }: Term): readonly string[] {
   const values = flatText(settings as Readonly<Record<string, unknown>> | null)
-  return `settings from offset ${since} on (epoch ${epoch}, fold version ${foldVersion}): ${values}`
+  const line = `settings from offset ${since} on (epoch ${epoch}, fold version ${foldVersion}): ${values}`
+  return settingsChange === null ? [line] : [line, `  ${changeOfSettings(settingsChange)}`]
+}
+
+function changeOfSettings({ offset, timestamp, actor, reason, changed }: SettingsChange): string {
+  const changes = Object.entries(changed).map(([name, { before, after }]) => {
+    return `${name} ${valueText(name, before)} → ${valueText(name, after)}`
+  })
+  const by = `by ${actor ?? 'nobody named'}${reason === null ? '' : `: ${reason}`}`
+  return `set at offset ${offset}, ${timeText(timestamp)}, ${by}; ${changes.length === 0 ? 'the first' : changes.join(', ')}`
 }

@@ -1,3 +1,4 @@
+import { userInfo } from 'node:os'
 import type { Clock } from '../../common/clock.js'
 import type { Logger } from '../../common/logger.js'
 import type { PluginAddressPolicy } from '../../common/plugin-address.js'
@@ -30,6 +31,21 @@ export function processorParts(
     }),
     keepAliveEffectors: keepAliveEffectors(settings, clock, logger),
     alertmanager: alertmanager({ clock, url: settings.alertmanagerUrl, deadlineMs: ALERTMANAGER_DEADLINE_MS }),
+    settingsBy: settingsBy(settings),
     random: Math.random,
+  }
+}
+
+function settingsBy({ settingsActor, settingsReason }: Settings): NonNullable<ProcessorParts['settingsBy']> {
+  const actor = settingsActor === '' ? operatingUser() : settingsActor
+  return { actor, ...(settingsReason !== '' && { reason: settingsReason }) }
+}
+
+/** In a container the user may have no name. */
+function operatingUser(): string {
+  try {
+    return userInfo().username
+  } catch {
+    return 'unknown'
   }
 }

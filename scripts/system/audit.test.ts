@@ -1,14 +1,19 @@
+import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import t from 'tap'
 import type { Entry } from '../../state-stores/key-value-store.js'
 import { rocksDbProvider } from '../../state-stores/rocksdb/provider.js'
+import type { Explanation } from '../../topology/audit/explain.js'
 import { replayJournals } from '../../topology/audit/replay-journals.js'
 import { verify } from '../../topology/audit/verify.js'
 import type { Verification } from '../../topology/audit/verify.js'
 import { openTaskStoreReader } from '../audit/embedded-reader.js'
 import { openAudit } from '../audit/open-audit.js'
 import type { SourceFlags } from '../audit/open-audit.js'
+import { projectDirectory } from '../project-directory.js'
 import { heartbeat, PLUGIN, startSystem, temporaryFolder } from './fixtures.js'
+
+const cli = join(projectDirectory, 'dist/scripts/cli.js')
 
 t.test(
   'the journals of a running Pulsefold are read over its API, those of a stopped one from its directory',
@@ -83,4 +88,24 @@ t.test('verify of a stopped Pulsefold: its stores, changelogs and seals are what
   t.match(forged?.kept.find(({ name }) => name === 'store')?.differences, [
     { key: row![0].toString('utf8', 1), a: undefined },
   ])
+})
+
+t.test('a change of settings is in the journal: explain tells who made it, why, from what to what', async (t) => {
+  const dataDir = temporaryFolder(t)
+  const first = await startSystem(t, { dataDir, settingsActor: 'alice' })
+  await first.register(PLUGIN, ['dev-1'])
+  await first.stop()
+  const changed = { settingsActor: 'bob', settingsReason: 'ticket 12', onDmiRestart: 'keep' as const }
+  const second = await startSystem(t, { dataDir, ...changed })
+  const [told] = await second.json<Explanation[]>('/audit/explain?key=dev-1')
+  t.match(
+    told?.terms.map(({ settingsChange }) => settingsChange),
+    [
+      { actor: 'alice', reason: null, changed: {} },
+      { actor: 'bob', reason: 'ticket 12', changed: { onDmiRestart: { before: 'complete', after: 'keep' } } },
+    ],
+  )
+  await second.stop()
+  const run = spawnSync(process.execPath, [cli, 'explain', 'dev-1', '--data-dir', dataDir], { encoding: 'utf8' })
+  t.match(run.stdout, /by bob: ticket 12; onDmiRestart complete → keep\n/, run.stderr)
 })

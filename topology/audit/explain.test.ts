@@ -1,4 +1,9 @@
 import t from 'tap'
+import { openArchive } from '../archive/archive-source.js'
+import { writeArchive } from '../archive/write-archive.js'
+import { countingProcessor } from '../counting-processor.js'
+import type { Processor } from '../processor.js'
+import type { TopologyTestDriver } from '../test-driver.js'
 import { explain } from './explain.js'
 import { auditedDriver } from './test-audit.js'
 
@@ -36,6 +41,37 @@ t.test('the steps of a key: where they came from, why, what they changed, under 
   t.match(told?.steps[3], { data: { id: 'wake/a' }, before: { woken: 0 }, after: { woken: 1 } })
   t.match(told?.steps[5], { actor: 'alice', reason: 'a test', commandId: 'command-1' })
 })
+
+t.test(
+  'who set the settings in force, why, and what they were before, also in terms that changed nothing',
+  async (t) => {
+    const run = async (greeting: string, settingsBy: Processor['settingsBy'], before?: TopologyTestDriver) => {
+      const processor = { ...countingProcessor, settings: { greeting }, ...(settingsBy && { settingsBy }) } as Processor
+      const on = before && { stores: before.stores, clock: before.clock }
+      const audited = await auditedDriver(t, { processors: [processor], ...on })
+      await audited.send('a')
+      return audited
+    }
+    const first = await run('hello', { actor: 'alice' })
+    await first.driver.stop()
+    const second = await run('hi', { actor: 'bob', reason: 'a test' }, first.driver)
+    await second.driver.stop()
+    const { audit } = await run('hi', undefined, second.driver)
+    const request = { subject: 'a', at: end, every: true }
+    const [told] = await explain(audit, { ...request, limit: 10 })
+    const set = { actor: 'bob', reason: 'a test', epoch: 2, changed: { greeting: { before: 'hello', after: 'hi' } } }
+    t.match(told?.terms, [
+      { epoch: 1, settings: { greeting: 'hello' }, settingsChange: { epoch: 1, actor: 'alice', changed: {} } },
+      { epoch: 2, settings: { greeting: 'hi' }, settingsChange: set },
+      { epoch: 3, settings: { greeting: 'hi' }, settingsChange: set },
+    ])
+    const directory = t.testdir()
+    await writeArchive(audit, { directory, segmentBytes: 1 })
+    const archived = { ...audit, source: await openArchive(directory) }
+    const [newest] = await explain(archived, { ...request, limit: 1 })
+    t.match(newest?.terms, [{ epoch: 3, settingsChange: set }], 'though it is not folded anew')
+  },
+)
 
 t.test('only the newest steps are told, up to the moment asked for', async (t) => {
   const { driver, audit, send } = await auditedDriver(t)

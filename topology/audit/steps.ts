@@ -1,7 +1,8 @@
 import type { JournalEntry } from '../journal/entry.js'
 import type { TopicPartition } from '../log/log.js'
 import type { Processor } from '../processor.js'
-import type { Folded, Rule } from '../task/folder.js'
+import type { Folded, FoldState, Rule } from '../task/folder.js'
+import type { SettingsChange } from '../task/settings-change.js'
 import { entryTimes } from './events-up-to.js'
 import type { JournalFold } from './journal-fold.js'
 import { rowName } from './rows.js'
@@ -16,6 +17,8 @@ export interface Term {
   readonly settings: unknown
   /** null: its announcement stands before what was looked at. */
   readonly instance: string | null
+  /** What brought these settings: this term's owner, or one before it; null: not known. */
+  readonly settingsChange: SettingsChange | null
 }
 
 /** A journal entry that had to do with a subject. */
@@ -65,17 +68,16 @@ export function collectSteps(
   { limit, every }: { readonly limit: number; readonly every: boolean },
 ): StepCollector {
   const { processor, folder, offset: since } = fold
-  const { epoch, foldVersion, settings } = folder.state
+  const { epoch } = folder.state
   const timeOf = entryTimes(processor, folder.state)
   const steps: Step[] = []
-  const terms: Term[] = epoch === 0 ? [] : [{ since, epoch, foldVersion, settings, instance: null }]
+  const terms: Term[] = epoch === 0 ? [] : [termAt(since, null, folder.state)]
   let hasDropped = false
   let newest: Step | undefined
   let leftOut = 0
 
   function takeOwner(instance: string, offset: number): void {
-    const { epoch, foldVersion, settings } = folder.state
-    if (epoch !== terms.at(-1)?.epoch) terms.push({ since: offset, epoch, foldVersion, settings, instance })
+    if (folder.state.epoch !== terms.at(-1)?.epoch) terms.push(termAt(offset, instance, folder.state))
   }
 
   function take({ entry, position, timestamp, outcome, rules, changes }: Folded): void {
@@ -113,6 +115,11 @@ export function collectSteps(
     },
     take,
   }
+}
+
+function termAt(since: number, instance: string | null, state: FoldState): Term {
+  const { epoch, foldVersion, settings, settingsChange } = state
+  return { since, epoch, foldVersion, settings, instance, settingsChange: settingsChange ?? null }
 }
 
 /** Whether an entry asks for the subject's rows, though it may change nothing of them. */

@@ -35,15 +35,20 @@ const event = fc.record(
   { requiredKeys: ['kind', 'source', 'event'] },
 )
 const timer = fc.record({ kind: fc.constant('timer' as const), source, due: position, id: text, epoch: position })
-const owner = fc.record({
-  kind: fc.constant('owner' as const),
-  source,
-  epoch: position,
-  foldVersion: fc.nat({ max: 2 ** 31 - 1 }),
-  settings: text,
-  preloaded: fc.boolean(),
-  instance: text,
-})
+const owner = fc.record(
+  {
+    kind: fc.constant('owner' as const),
+    source,
+    epoch: position,
+    foldVersion: fc.nat({ max: 2 ** 31 - 1 }),
+    settings: text,
+    preloaded: fc.boolean(),
+    instance: text,
+    actor: text,
+    reason: text,
+  },
+  { requiredKeys: ['kind', 'source', 'epoch', 'foldVersion', 'settings', 'preloaded', 'instance'] },
+)
 const entries = fc.array(fc.oneof(event, timer, owner), { maxLength: 20 })
 
 const plain = (value: unknown): unknown =>

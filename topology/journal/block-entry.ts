@@ -50,7 +50,7 @@ export function writeEntry(out: AvroWriter, entry: JournalEntry, source: number,
   out.long(source)
   out.long(entry.source.offset)
   out.long(entry.source.index)
-  origins.write(out, entry.kind === 'event' ? originOf(entry) : null)
+  origins.write(out, entry.kind === 'timer' ? null : originOf(entry))
   originals.write(out, entry.kind === 'event' && entry.original !== undefined ? toAvro(entry.original) : null)
   if (entry.kind === 'timer') {
     out.long(TIMER)
@@ -75,7 +75,7 @@ export function readEntry(from: AvroReader, sources: readonly string[], types: E
   const original = originals.read(from)
   const branch = from.long()
   if (branch === TIMER) return { kind: 'timer', source, ...timers.read(from) }
-  if (branch === OWNER) return { kind: 'owner', source, ...owners.read(from) }
+  if (branch === OWNER) return { kind: 'owner', source, ...owners.read(from), ...actOf(origin) }
   const type = types.list[branch - FIRST_EVENT]
   if (type === undefined) throw new RangeError(`there is no event ${branch}`)
   const event = { type: type.type, data: type.data.read(from) }
@@ -84,15 +84,23 @@ export function readEntry(from: AvroReader, sources: readonly string[], types: E
     ...{ kind: 'event', source, event },
     ...(origin?.commandId != null && { commandId: origin.commandId }),
     ...(origin?.effectId != null && { effectId: origin.effectId }),
-    ...(origin?.actor != null && { actor: origin.actor }),
-    ...(origin?.reason != null && { reason: origin.reason }),
+    ...actOf(origin),
     ...(original !== null && {
       original: { ...original, headers: original.headers.map((header) => [header.name, header.value] as const) },
     }),
   }
 }
 
-function originOf({ commandId, effectId, actor, reason }: EventEntry): Origin | null {
+function actOf(origin: Origin | null): Pick<EventEntry, 'actor' | 'reason'> {
+  return {
+    ...(origin?.actor != null && { actor: origin.actor }),
+    ...(origin?.reason != null && { reason: origin.reason }),
+  }
+}
+
+function originOf(entry: EventEntry | OwnerEntry): Origin | null {
+  const { actor, reason } = entry
+  const { commandId, effectId } = entry.kind === 'event' ? entry : {}
   if (commandId === undefined && effectId === undefined && actor === undefined && reason === undefined) return null
   return {
     commandId: commandId ?? null,

@@ -35,6 +35,9 @@ export interface OwnerEntry {
   /** The term follows a pre-load of history: timers get one full time-out before they may condemn anyone. */
   readonly preloaded: boolean
   readonly instance: string
+  /** Who answers for the settings, and why they are as they are. */
+  readonly actor?: string
+  readonly reason?: string
 }
 
 export type JournalEntry = EventEntry | TimerEntry | OwnerEntry

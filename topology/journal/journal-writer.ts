@@ -3,9 +3,10 @@ import type { Log } from '../log/log.js'
 import { textBytes } from '../../common/text-bytes.js'
 import { MAX_RECORD_BYTES } from '../ingest/record-bytes.js'
 import { OrderedQueue } from '../ordered-queue.js'
-import type { EventPosition, Processor } from '../processor.js'
+import type { EventPosition } from '../processor.js'
 import type { BlockCodec } from './block-codec.js'
 import type { EventEntry, JournalEntry, NewEntry } from './entry.js'
+import { termOf } from './term.js'
 
 /** Entries of one block: bounds what a reader must hold at once. */
 const MAX_BLOCK_ENTRIES = 1000
@@ -23,7 +24,7 @@ export interface JournalWriterOptions {
   /** Source name of entries made by this process; unique for each process start. */
   readonly source: string
   /** What folds read of until the first owner has announced itself: with it the journal begins where nothing else does. */
-  readonly firstTerm?: Pick<Processor, 'foldVersion' | 'settings'>
+  readonly firstTerm?: Parameters<typeof termOf>[0]
   readonly onRetry?: (error: Error) => void
 }
 
@@ -65,8 +66,7 @@ export function journalWriter(options: JournalWriterOptions): JournalWriter {
     const isTerm = foremost !== undefined && 'entry' in foremost && foremost.entry.kind === 'owner'
     if (isBegun || firstTerm === undefined || isTerm) return []
     if ((await log.offsets({ topic, partition })).end > 0) return []
-    const { foldVersion, settings } = firstTerm
-    const term = { epoch: 1, foldVersion, settings: JSON.stringify(settings), preloaded: false, instance: '' }
+    const term = { epoch: 1, ...termOf(firstTerm), preloaded: false, instance: '' }
     // A source of its own: what is numbered already stands behind it.
     return [codec.encode([{ kind: 'owner', source: { source: `${source}/begin`, offset: 0, index: 0 }, ...term }])]
   }

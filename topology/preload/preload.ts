@@ -3,6 +3,7 @@ import type { StoreProvider } from '../../state-stores/key-value-store.js'
 import { blockCodec } from '../journal/block-codec.js'
 import { journalWriter } from '../journal/journal-writer.js'
 import type { NewEntry } from '../journal/entry.js'
+import { termOf } from '../journal/term.js'
 import type { Log } from '../log/log.js'
 import { names } from '../names.js'
 import type { Processor } from '../processor.js'
@@ -142,8 +143,7 @@ export class Preload {
       {
         kind: 'owner',
         epoch: foldState.epoch + TERM_GAP,
-        foldVersion: processor.foldVersion,
-        settings: JSON.stringify(processor.settings),
+        ...termOf(processor),
         preloaded: true,
         instance: `${site}/${load}`,
       },

@@ -287,6 +287,31 @@ t.test('only an owner of a higher epoch begins a term', async (t) => {
   t.match(s.folder.state, { epoch: 3, settings: { a: 4 } })
 })
 
+t.test('the newest change of settings is kept: who answers for it, why, from what to what', async (t) => {
+  const s = await Subject.create()
+  const change = () => s.folder.state.settingsChange
+  await s.fold({ ...owner(1, 'first', '{"a":1,"b":[2]}'), actor: 'alice' }, 100)
+  t.same(change(), {
+    offset: 0,
+    timestamp: 100,
+    epoch: 1,
+    instance: 'first',
+    actor: 'alice',
+    reason: null,
+    changed: {},
+  })
+  await s.fold({ ...owner(2, 'same', '{"b":[2],"a":1}'), actor: 'bob' }, 200)
+  t.match(change(), { epoch: 1, actor: 'alice' }, 'a term that changes nothing')
+  await s.fold({ ...owner(3, 'other', '{"a":5,"c":true}'), actor: 'carol', reason: 'a test' }, 300)
+  const changed = { a: { before: 1, after: 5 }, b: { before: [2], after: null }, c: { before: null, after: true } }
+  t.match(change(), { offset: 2, timestamp: 300, epoch: 3, actor: 'carol', reason: 'a test' })
+  t.same(change()?.changed, changed)
+  await s.fold(owner(3, 'late', '{"a":9}'))
+  t.match(change(), { instance: 'other' }, 'one that is outdone')
+  await s.fold(owner(4, 'unnamed', '{"a":6}'))
+  t.match(change(), { actor: null, changed: { a: { before: 5, after: 6 }, c: { before: true, after: null } } })
+})
+
 t.test('a term begins with its settings, and begins also where the domain fails at that', async (t) => {
   const terms: unknown[] = []
   const onTerm: Processor['onTerm'] = ({ epoch, settings }) => void terms.push([epoch, settings])

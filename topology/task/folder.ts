@@ -17,6 +17,8 @@ import { Context } from './fold-context.js'
 import type { Output } from './output-record.js'
 import type { RowChange, RowStore, TableState } from './row-store.js'
 import { indexOf } from './row-scan.js'
+import { settingsChange } from './settings-change.js'
+import type { SettingsChange } from './settings-change.js'
 import { deadlineKey, engineTables } from './table-runtime.js'
 import type { AnswerRow, OwedRow, SourceRow } from './table-runtime.js'
 
@@ -87,6 +89,8 @@ export interface FoldState {
   epoch: number
   foldVersion: number
   settings: unknown
+  /** The newest change of settings, which brought those in force; absent: not known. */
+  settingsChange?: SettingsChange
 }
 
 /** What an entry needs; `failure`: the processor could not say. */
@@ -170,7 +174,7 @@ export class Folder {
       if (failure !== undefined) throw failure
       if (entry.kind === 'event') this.#foldEvent(entry)
       else if (entry.kind === 'timer') this.#foldTimer(entry)
-      else this.#foldOwner(entry)
+      else this.#foldOwner(entry, position, timestamp)
     } catch (thrown) {
       this.#rows.revert()
       this.#context.drop()
@@ -276,10 +280,12 @@ export class Folder {
     return NO_READS
   }
 
-  #foldOwner(entry: OwnerEntry): void {
+  #foldOwner(entry: OwnerEntry, { offset }: EventPosition, timestamp: number): void {
     const isNewest = entry.epoch > this.state.epoch
     this.push({ kind: 'owner', owner: entry, isNewest })
     if (!isNewest) return
+    const change = settingsChange(this.state.settings, entry, offset, timestamp)
+    if (change !== undefined) this.state.settingsChange = change
     this.state.epoch = entry.epoch
     this.state.foldVersion = entry.foldVersion
     this.state.settings = JSON.parse(entry.settings) as unknown

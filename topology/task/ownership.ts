@@ -1,5 +1,6 @@
 import { ensureError } from '../../common/errors.js'
 import type { TransactionalWriter } from '../log/log.js'
+import { termOf } from '../journal/term.js'
 import { retrying } from '../retry.js'
 import type { TaskEnvironment } from './environment.js'
 import type { Consequence } from './folder.js'
@@ -76,9 +77,7 @@ export class Ownership {
     const records = [{ key: Buffer.from(CHANGELOG_OWNER), value: Buffer.from(JSON.stringify({ epoch, instance })) }]
     const onRetry = (error: Error): void => observer.onError(error)
     await retrying({ clock, delayMs: RETRY_MS, signal, onRetry }, () => writer.append([{ topic, partition, records }]))
-    const { foldVersion, settings } = processor
-    const announcement = { epoch, foldVersion, settings: JSON.stringify(settings), preloaded: false, instance }
-    await journalWriter(partition).append([{ kind: 'owner', ...announcement }])
+    await journalWriter(partition).append([{ kind: 'owner', epoch, ...termOf(processor), preloaded: false, instance }])
     await probe?.('owner announced', partition)
   }
 }
