@@ -4,6 +4,10 @@ import type { Gap } from '../../topology/audit/journal-source.js'
 export function gapLines(gaps: readonly Gap[], unreadable: readonly string[] = []): readonly string[] {
   return [
     ...gaps.map(({ topic, partition, from, to, loadedAt }) => {
+      if (loadedAt === null) {
+        const what = `records ${from} to ${to - 1} are the other site's and were not loaded here`
+        return `GAP ${topic}/${partition}: ${what}; all that depends on them may differ`
+      }
       if (loadedAt !== undefined) {
         const which = to === 0 ? 'records' : `records ${from} to ${to - 1}`
         const what = `${which} were loaded at record ${loadedAt} of this site's journal and are not in it`

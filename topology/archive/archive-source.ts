@@ -1,5 +1,5 @@
 import { deserializeStoreDigest } from '../../state-stores/digest.js'
-import type { JournalPart, JournalReader, JournalSource, Snapshot } from '../audit/journal-source.js'
+import type { Gap, JournalPart, JournalReader, JournalSource, Snapshot } from '../audit/journal-source.js'
 import { LogError } from '../log/errors.js'
 import type { LogRecord, TopicPartition } from '../log/log.js'
 import { readChain } from './chain.js'
@@ -59,12 +59,13 @@ export function archiveSource(
       const parts = segments.flatMap(({ from, to, fold }, i): JournalPart[] => {
         if (fold === undefined) return []
         const { keys, leastTime, mostTime } = fold
+        const gaps = fold.gaps.filter((gap) => !isBefore(gap, from))
         const group = merged.find((one) => to <= one.to)
         const changes: JournalPart['changes'] = async (rowKeys, kind) =>
           group === undefined
             ? hasKey(await read(keys), kind, rowKeys)
             : (((await group.bitsOf(rowKeys))[kind] >>> (i - group.first)) & 1) === 1
-        return [{ from, to, changes, leastTime, mostTime }]
+        return [{ from, to, changes, leastTime, mostTime, gaps }]
       })
       return Promise.resolve(parts)
     },
@@ -137,6 +138,11 @@ function archiveReader(read: ReadFile, contents: Contents): JournalReader {
   }
 }
 
+/** Whether a state at an offset lacks it already. */
+function isBefore(gap: Gap, offset: number): boolean {
+  return typeof gap.loadedAt === 'number' ? gap.loadedAt < offset : gap.to <= offset
+}
+
 function snapshotOf(read: ReadFile, { from, fold }: SegmentLine): Snapshot | undefined {
   const { snapshot, state, digestBefore } = fold ?? {}
   if (fold === undefined || snapshot === undefined || state === undefined || digestBefore === undefined)
@@ -145,7 +151,7 @@ function snapshotOf(read: ReadFile, { from, fold }: SegmentLine): Snapshot | und
     offset: from,
     state,
     digest: deserializeStoreDigest(Buffer.from(digestBefore, 'base64')),
-    gaps: fold.gaps.filter((gap) => (gap.loadedAt === undefined ? gap.to <= from : gap.loadedAt < from)),
+    gaps: fold.gaps.filter((gap) => isBefore(gap, from)),
     async fill(store) {
       const rows = decodeRows(await read(snapshot))
       if (rows.length > 0) await store.write(rows)

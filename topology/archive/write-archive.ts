@@ -69,12 +69,14 @@ async function takeJournal(
   // What the archive has is folded from it: the journal may no longer reach back so far.
   const folded = isNew ? source : withHistory(archiveSource(writer.directory, writer.contents), source.reader)
   let serving: Pick<JournalReader, 'offsets' | 'read'> = folded.reader
+  // Another site's journal is looked into as well.
+  const servingOf = ({ topic }: TopicPartition): typeof serving => (topic === journal.topic ? serving : folded.reader)
   let onFolded: (folded: Folded) => void = () => undefined
   const reader: JournalReader = {
     topic: (name) => folded.reader.topic(name),
     offsetForTime: (partition, time) => folded.reader.offsetForTime(partition, time),
-    offsets: (partition) => serving.offsets(partition),
-    read: (partition, offset, options) => serving.read(partition, offset, options),
+    offsets: (partition) => servingOf(partition).offsets(partition),
+    read: (partition, offset, options) => servingOf(partition).read(partition, offset, options),
   }
   const auditing = { ...audit, source: { ...folded, reader } }
   await withFold(auditing, audited, from, { onFolded: (one) => onFolded(one) }, async (fold) => {

@@ -66,10 +66,20 @@ export async function withFold<Result>(
   // A journal that begins later may have a snapshot there: without it there is nothing to fold.
   const { start } = await source.reader.offsets(journal)
   const snapshot = await source.snapshotBefore?.(journal, Math.max(from, start))
+  const knownGaps = (await source.parts?.(journal))?.flatMap(({ gaps }) => gaps)
   const store = await audit.openStore()
   try {
     return await work(
-      await JournalFold.open({ reader: source.reader, processor, journal, store, snapshot, signal, ...observers }),
+      await JournalFold.open({
+        reader: source.reader,
+        processor,
+        journal,
+        store,
+        snapshot,
+        knownGaps,
+        signal,
+        ...observers,
+      }),
     )
   } finally {
     await store.close()

@@ -99,7 +99,7 @@ async function diffPartition(
           b: { offset: to, digest: digestOf(right) },
           rows,
           hasMore,
-          gaps: uniqueGaps([...left.gaps, ...right.gaps]),
+          gaps: uniqueGaps([...(await left.gapsAt(a.until)), ...(await right.gapsAt(b.until))]),
         }
       },
     )

@@ -1,4 +1,4 @@
-import type { JournalEntry } from '../journal/entry.js'
+import type { JournalEntry, OwnerEntry } from '../journal/entry.js'
 import type { DecodedRecord } from '../journal/readable-records.js'
 import type { Processor } from '../processor.js'
 import type { FoldState } from '../task/folder.js'
@@ -20,16 +20,24 @@ export function entryTimes(processor: Processor, from?: Pick<FoldState, 'time' |
   }
 }
 
-/** Leaves out what came to be after `moment`, by its own time: what is folded then is what was true. */
+/**
+ * Leaves out what came to be after `moment`, by its own time: what is folded then is what was true. `onLoaded` is told of a term left
+ * out that begins with what was loaded: that may be of a time before.
+ */
 export function eventsUpTo(
   processor: Processor,
   moment: number,
-  from?: Pick<FoldState, 'time' | 'settings'>,
+  from: Pick<FoldState, 'time' | 'settings'>,
+  onLoaded: (term: OwnerEntry, offset: number) => void,
 ): (record: DecodedRecord) => [FoldableRecord] {
   const timeOf = entryTimes(processor, from)
   return (record) => {
-    const { entries, timestamp } = record
-    const kept = entries.map((entry) => (timeOf(entry, timestamp) <= moment ? entry : undefined))
+    const { entries, timestamp, offset } = record
+    const kept = entries.map((entry) => {
+      if (timeOf(entry, timestamp) <= moment) return entry
+      if (entry.kind === 'owner' && entry.preloaded) onLoaded(entry, offset)
+      return undefined
+    })
     return [{ ...record, entries: kept }]
   }
 }

@@ -85,7 +85,7 @@ async function explainIn(audit: Audit, audited: AuditedJournal, request: Explain
 async function explainPart(
   audit: Audit,
   audited: AuditedJournal,
-  { subject, limit, every, onProgress }: ExplainRequest,
+  { subject, at, limit, every, onProgress }: ExplainRequest,
   { from, to }: Pick<JournalPart, 'from' | 'to'>,
 ): Promise<{
   readonly explanation: Explanation
@@ -104,7 +104,7 @@ async function explainPart(
     const collected = collectSteps(fold, audited.journal, watched, { limit, every })
     onFolded = collected.take
     await fold.foldTo(to)
-    const { gaps, unreadable, offset, partition, processor } = fold
+    const { unreadable, offset, partition, processor } = fold
     const { steps, terms, leftOut, hasDropped, newest } = collected
     const explanation: Explanation = {
       domain: processor.name,
@@ -116,7 +116,7 @@ async function explainPart(
       leftOut,
       hasEarlier: hasDropped,
       terms,
-      gaps,
+      gaps: await fold.gapsAt(at),
       unreadable: unreadable.map(({ message }) => message),
     }
     return { explanation, newest, storeKeys: watched.storeKeys }

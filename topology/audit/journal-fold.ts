@@ -12,9 +12,12 @@ import type { Folded } from '../task/folder.js'
 import { freeze } from '../task/freeze.js'
 import { RowStore } from '../task/row-store.js'
 import { foldSegment, segmentsOf } from '../task/segment.js'
-import type { FoldableRecord, FoldItem } from '../task/segment.js'
+import type { FoldableRecord } from '../task/segment.js'
+import type { OwnerEntry } from '../journal/entry.js'
+import { missingFrom } from './journal-source.js'
 import type { Gap, JournalReader, Snapshot } from './journal-source.js'
-import { loadedRecords } from './loaded-records.js'
+import { loadedRecords, unloadedRecords } from './loaded-records.js'
+import type { Moment } from './moment.js'
 
 export interface JournalFoldOptions {
   readonly reader: JournalReader
@@ -22,6 +25,8 @@ export interface JournalFoldOptions {
   readonly journal: TopicPartition
   /** Empty; holds the folded rows afterwards. */
   readonly store: KeyValueStore
+  /** What is known to be missing of the journal, or to have been loaded. */
+  readonly knownGaps?: readonly Gap[] | undefined
   /** Where to begin; default: an empty state at the journal's start. */
   readonly snapshot?: Snapshot | undefined
   /**
@@ -129,7 +134,12 @@ export class JournalFold {
       const wanted = rewrite === undefined ? records : rewritten(records, rewrite)
       for (const { items } of segmentsOf(this.folder, wanted, segmentEntries)) {
         await foldSegment(this.rows, this.folder, items)
-        if (this.#isLoaded) await this.#noteLoaded(items)
+        if (this.#isLoaded) {
+          this.#isLoaded = false
+          for (const { entry, position } of items) {
+            if (entry.kind === 'owner' && entry.preloaded) await this.noteLoaded(entry, position.offset)
+          }
+        }
         this.#entries += items.length
         if (this.rows.dirtyRows >= MAX_DIRTY_ROWS) await this.#write()
       }
@@ -138,9 +148,18 @@ export class JournalFold {
     await this.#write()
   }
 
-  /** Leaves out what lies before `offset`, without a gap: it is known to change nothing. */
+  /** What the state lacks as of a moment: `gaps`, and what this site has of another one's journal and has not loaded by then. */
+  async gapsAt(until: Moment): Promise<readonly Gap[]> {
+    const { reader, journal } = this.#options
+    const upTo = until.kind === 'time' ? until.time : until.kind === 'end' ? undefined : this.folder.state.time
+    return [...this.gaps, ...(await unloadedRecords(reader, journal, this.gaps, upTo))]
+  }
+
+  /** Leaves out what lies before `offset`: it is known to change nothing. What it lacks is a gap all the same. */
   skipTo(offset: number): void {
     if (offset <= this.#offset) return
+    const { knownGaps = [] } = this.#options
+    this.gaps.push(...knownGaps.filter((gap) => missingFrom(gap) >= this.#offset && missingFrom(gap) < offset))
     this.#offset = offset
     this.#read = this.#read.filter((record) => record.offset >= offset)
   }
@@ -171,14 +190,11 @@ export class JournalFold {
     return readableRecords(this.codec, journal, records, (error) => this.unreadable.push(error))
   }
 
-  /** What another site's journal had to say at the beginning of a term is not in this one. */
-  async #noteLoaded(items: readonly FoldItem[]): Promise<void> {
-    const { reader, journal } = this.#options
-    this.#isLoaded = false
-    for (const { entry, position } of items) {
-      if (entry.kind !== 'owner' || !entry.preloaded) continue
-      this.gaps.push(await loadedRecords(reader, this.codec, journal, entry, position.offset))
-    }
+  /** What another site's journal had to say at the beginning of a term, which is not in this one. */
+  async noteLoaded(term: OwnerEntry, offset: number): Promise<void> {
+    const { reader, journal, knownGaps = [] } = this.#options
+    const known = knownGaps.find(({ loadedAt }) => loadedAt === offset)
+    this.gaps.push(known ?? (await loadedRecords(reader, this.codec, journal, term, offset)))
   }
 
   /** Notes that records before `offset` are not there. */

@@ -39,6 +39,8 @@ export interface JournalPart {
   /** Least and greatest time of an entry in it: its own, or when it was due. */
   readonly leastTime: number
   readonly mostTime: number
+  /** What is missing of it, or was loaded in it. */
+  readonly gaps: readonly Gap[]
 }
 
 /** Records of a journal that are not there: from `from` to `to`, exclusive. */
@@ -47,9 +49,9 @@ export interface Gap extends TopicPartition {
   readonly to: number
   /**
    * Of another site's journal, or its mirror: its records were loaded at this record of the own journal, which does not hold them.
-   * With `to` 0 how many they were cannot be told from what is read.
+   * With `to` 0 how many they were cannot be told from what is read. null: this site has not loaded them.
    */
-  readonly loadedAt?: number
+  readonly loadedAt?: number | null
 }
 
 /** The record of the folded journal from which on a state may differ by the gap. */

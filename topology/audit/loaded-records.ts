@@ -37,3 +37,22 @@ export async function loadedRecords(
   }
   return { ...mirror, from, to: end, loadedAt }
 }
+
+/** What this site has of the other's journal by a time (ms; absent: by now), and has not loaded: nothing here follows from it. */
+export async function unloadedRecords(
+  reader: JournalReader,
+  { topic, partition }: TopicPartition,
+  loaded: readonly Gap[],
+  upTo?: number,
+): Promise<readonly Gap[]> {
+  const unloaded: Gap[] = []
+  for (const site of SITES) {
+    const mirror = { topic: names.mirror(site, topic), partition }
+    if ((await reader.topic(mirror.topic)) === undefined) continue
+    const { start, end } = await reader.offsets(mirror)
+    const to = upTo === undefined ? end : await reader.offsetForTime(mirror, upTo + 1)
+    const from = Math.max(start, ...loaded.filter((gap) => gap.topic === mirror.topic).map((gap) => gap.to))
+    if (from < to) unloaded.push({ ...mirror, from, to, loadedAt: null })
+  }
+  return unloaded
+}

@@ -1,7 +1,10 @@
+import type { OwnerEntry } from '../journal/entry.js'
+import type { DecodedRecord } from '../journal/readable-records.js'
 import { names } from '../names.js'
 import type { Query } from '../processor.js'
 import { queryReader } from '../task/query-reader.js'
 import { scanRows } from '../task/row-scan.js'
+import type { FoldableRecord } from '../task/segment.js'
 import { journalsOf, withFold } from './audit.js'
 import type { Audit, AuditedJournal, AuditScope } from './audit.js'
 import { AuditError } from './errors.js'
@@ -84,7 +87,7 @@ async function answeredState(
   const to = seal?.offset ?? (await offsetOf(audit.source.reader, journal, at))
   const state = await withFold(audit, audited, to, { onProgress }, async (fold) => {
     await fold.foldTo(to)
-    return partitionState(fold, question)
+    return partitionState(fold, question, at)
   })
   return { ...state, ...(seal && { seal }) }
 }
@@ -101,23 +104,26 @@ async function trueState(
   const { end } = await source.reader.offsets(journal)
   const known = (await source.parts?.(journal)) ?? []
   const firstAfter = known.find((part) => part.mostTime > time)
-  let upTo = eventsUpTo(processor, time)
-  const rewrite: typeof upTo = (record) => upTo(record)
+  let rewriteOf: (record: DecodedRecord) => [FoldableRecord] = (record) => [record]
+  const rewrite: typeof rewriteOf = (record) => rewriteOf(record)
   return withFold(audit, audited, firstAfter?.from ?? end, { rewrite, onProgress }, async (fold) => {
-    upTo = eventsUpTo(processor, time, fold.folder.state)
+    const loadedLater: [OwnerEntry, number][] = []
+    rewriteOf = eventsUpTo(processor, time, fold.folder.state, (...loaded) => loadedLater.push(loaded))
     for (const part of known) {
       if (part.leastTime <= time) continue
       await fold.foldTo(part.from)
       fold.skipTo(part.to)
     }
     await fold.foldTo(end)
-    return partitionState(fold, question)
+    for (const loaded of loadedLater) await fold.noteLoaded(...loaded)
+    return partitionState(fold, question, { kind: 'end' })
   })
 }
 
-async function partitionState(fold: JournalFold, question: Question): Promise<PartitionState> {
-  const { processor, partition, offset, gaps, unreadable } = fold
+async function partitionState(fold: JournalFold, question: Question, until: Moment): Promise<PartitionState> {
+  const { processor, partition, offset, unreadable } = fold
   const result = await answer(fold, question)
+  const gaps = await fold.gapsAt(until)
   return { domain: processor.name, partition, offset, result, gaps, unreadable: unreadable.map((one) => one.message) }
 }
 

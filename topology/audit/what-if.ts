@@ -164,7 +164,8 @@ async function run(
     }
     await fold.foldTo(await offsetOf(audit.source.reader, audited.journal, until))
     const settings = state.settings as Run['settings']
-    const { gaps, begunAt } = fold
+    const { begunAt } = fold
+    const gaps = await fold.gapsAt(until)
     return { transitions, gaps, sends, unanswered, own, parameters, begunAt, settings }
   })
 }
