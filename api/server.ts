@@ -35,14 +35,14 @@ export interface ApiServer {
   start(): Promise<string>
   /**
    * Stops within 5 s: idle connections are closed at once, feeds are ended, new requests get 503 but for health, running
-   * ones finish; what still runs after 4.5 s is cut off. A second call waits for the first.
+   * ones finish; what still runs half a second after `drainMs` (default 4 s) is cut off. A second call waits for the first.
    */
-  stop(): Promise<void>
+  stop(drainMs?: number): Promise<void>
 }
 
 /** Searches at work at once: each holds some MB and the store's readers. */
 const SEARCHES_AT_ONCE = 4
-const DRAIN_MS = 4000
+export const DRAIN_MS = 4000
 const CLOSE_MS = 500
 
 export async function createServer(options: ServerOptions): Promise<ApiServer> {
@@ -54,11 +54,11 @@ export async function createServer(options: ServerOptions): Promise<ApiServer> {
   const running = countRunning(app)
   let stopped: Promise<void> | undefined
 
-  async function stop(): Promise<void> {
+  async function stop(drainMs: number): Promise<void> {
     stopping.abort()
     const server: Server = app.server
     server.closeIdleConnections()
-    await atMost(DRAIN_MS, running.none())
+    await atMost(drainMs, running.none())
     const closed = app.close()
     await atMost(CLOSE_MS, closed)
     server.closeAllConnections()
@@ -75,7 +75,7 @@ export async function createServer(options: ServerOptions): Promise<ApiServer> {
     app,
     routes: routes.routes,
     start: () => app.listen({ host, port }),
-    stop: () => (stopped ??= stop()),
+    stop: (drainMs = DRAIN_MS) => (stopped ??= stop(drainMs)),
   }
 }
 

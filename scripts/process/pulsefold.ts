@@ -8,7 +8,7 @@ import { createMetrics } from '../../common/metrics.js'
 import { pluginAddressPolicy } from '../../common/plugin-address.js'
 import type { Settings } from '../../common/settings.js'
 import { httpPeerTransport } from '../../api/instances/peer-transport.js'
-import { createServer } from '../../api/server.js'
+import { createServer, DRAIN_MS } from '../../api/server.js'
 import { processors } from '../../processors/index.js'
 import { rocksDbProvider } from '../../state-stores/rocksdb/provider.js'
 import { rocksDbDisk } from '../../state-stores/rocksdb/store-disk.js'
@@ -41,6 +41,8 @@ export interface Pulsefold extends Service {
 }
 
 const READY_POLL_MS = 10
+/** Requests that are under way have had the time of the hand-over, and get at least so much more. */
+const LEAST_DRAIN_MS = 1000
 
 /**
  * Opens the log, the HTTP service and the topology, in this order; resolves when it is ready, or when `stopping` is aborted
@@ -144,13 +146,18 @@ export async function startPulsefold(
       decodeRecord: (topic, record) => decodeRecord(running.application.codecOf(topic), record),
       metrics: { contentType: metrics.contentType, metrics: () => metrics.text() },
     })
-    closing.push(() => server.stop())
+    let drainMs = DRAIN_MS
+    closing.push(() => server.stop(drainMs))
     observeRequests(metrics, server.app)
     const url = await server.start()
     logger.info({ url }, 'listening')
     ownPorts.push(Number(new URL(url).port))
     advertised = { advertisedUrl: advertisedUrl(settings, url, hostname()), token }
-    closing.push(() => running.handOver())
+    closing.push(async () => {
+      const startedAt = clock.monotonic()
+      await running.handOver()
+      drainMs = Math.max(LEAST_DRAIN_MS, DRAIN_MS - (clock.monotonic() - startedAt))
+    })
     await Promise.race([failed, running.start(stopping)])
     await Promise.race([failed, untilReady(running, clock, stopping)])
     return {

@@ -310,4 +310,18 @@ if (brokers.length > 0) {
       await until('it goes on', () => allAre(b, 'COMPLETE'))
     },
   )
+
+  t.test('SIGTERM while nobody takes over: it waits as long as it may, and ends with 0', async (t) => {
+    const two = await instances(t, 2, { kafkaSessionTimeoutMs: 60_000 })
+    const [a, b] = two.all.map(({ process }) => process) as [RealProcess, RealProcess]
+    await a.register(PLUGIN, ids)
+    b.kill('SIGSTOP')
+    t.teardown(() => b.kill('SIGCONT'))
+    a.kill('SIGTERM')
+    const { code, log } = await a.ended
+    t.equal(code, 0)
+    t.ok(log.some((line) => line.includes('"isTaken":false')))
+    b.kill('SIGCONT')
+    await until('the other has all', () => allAre(b, 'COMPLETE'), takeoverMs * 2)
+  })
 }

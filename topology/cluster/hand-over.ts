@@ -17,8 +17,8 @@ export interface Leaving {
   readonly clock: Clock
 }
 
-/** Longest time of it: what is to be done afterwards takes its own. */
-export const HAND_OVER_MS = 4000
+/** Longest time of it: of the 9.5 s that a stop may take, what is to be done afterwards needs the rest. */
+export const HAND_OVER_MS = 6500
 const POLL_MS = 50
 
 /**

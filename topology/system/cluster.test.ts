@@ -331,6 +331,50 @@ t.test('a former owner that was paused does not answer as owner, commits nothing
   await check(t, cluster, [a, b])
 })
 
+t.test('a standby of an owner that is behind tells how old it is, and has the rows 7 s later at most', async (t) => {
+  const cluster = await opened(t, { partitions: 1 })
+  const stuck = new AbortController()
+  let isSlow = false
+  cluster.wrapLog = (name, log) => ({
+    ...logOf(log),
+    append: async (topic, ...rest) => {
+      if (isSlow && name === 'a' && topic === JOURNAL)
+        await new Promise((resolve) => stuck.signal.addEventListener('abort', resolve))
+      return log.append(topic, ...rest)
+    },
+  })
+  const a = await cluster.start('a')
+  const b = await cluster.start('b')
+  await cluster.pipe('count-me', inputRecord('first'))
+  await cluster.advance(1000)
+  const ask = ({ application }: TestInstance, key: string): Promise<QueryResult<unknown>> =>
+    application.queryLocal('counting', count, 0, key, {}, application === a.application ? 'active' : 'standby')
+  t.match(await ask(b, 'first'), { ok: true, result: 1, role: 'standby' })
+
+  await cluster.pipe('count-me', inputRecord('second'))
+  isSlow = true
+  await cluster.pipe(
+    'count-me',
+    Array.from({ length: 4000 }, (_, i) => inputRecord(`key-${String(i).padStart(12, '0')}`)),
+  )
+  t.match(await ask(a, 'second'), { ok: true, result: 1, role: 'active' }, 'the owner has folded it')
+  let lackedMs = 0
+  for (let ms = 0; ms <= 7000; ms += 250) {
+    const answer = await ask(b, 'second')
+    if (!answer.ok) throw new Error(answer.message)
+    if (answer.result === 0) {
+      lackedMs = ms
+      t.ok(answer.stalenessMs >= ms, `${answer.stalenessMs} of ${ms} ms`)
+    }
+    await cluster.advance(250)
+  }
+  t.ok(lackedMs >= 3000, `the changelog gives way: ${lackedMs} ms`)
+  t.ok(lackedMs < 7000, `and comes: ${lackedMs} ms`)
+  t.equal(a.application.tasks[0]?.state, 'LIVE', 'the owner is still behind')
+  stuck.abort()
+  await check(t, cluster, [a, b])
+})
+
 t.test('RB-04 a restore that takes long: one assignment, one restore, and input only afterwards', async (t) => {
   const cluster = await opened(t, { partitions: 2 })
   const a = await cluster.start('a')
