@@ -8,6 +8,7 @@ export const rowNames = [
   'reads',
   'forward',
   'kafka',
+  'steady-kafka',
   'registration',
   'outcomes',
   'selections',
@@ -19,6 +20,6 @@ export const rowNames = [
 ] as const
 
 /** Measured on the brokers of PULSEFOLD_KAFKA_BROKERS; without any they are run only when they are named. */
-export const kafkaRows: ReadonlySet<string> = new Set(['forward', 'kafka'] satisfies RowName[])
+export const kafkaRows: ReadonlySet<string> = new Set(['forward', 'kafka', 'steady-kafka'] satisfies RowName[])
 
 export type RowName = (typeof rowNames)[number]

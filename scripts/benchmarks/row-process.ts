@@ -16,6 +16,7 @@ import { replayed } from './rows/replay.js'
 import { search } from './rows/search.js'
 import { selections } from './rows/selections.js'
 import { steady } from './rows/steady.js'
+import { steadyKafka } from './rows/steady-kafka.js'
 
 /** Measures one thing; `directory` is empty and its own. */
 export type Row = (directory: string) => Promise<readonly Figure[]>
@@ -29,6 +30,7 @@ const rows: Readonly<Record<RowName, Row>> = {
   reads,
   forward,
   kafka,
+  'steady-kafka': steadyKafka,
   registration,
   outcomes,
   selections,

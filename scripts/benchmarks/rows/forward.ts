@@ -1,92 +1,101 @@
-import { join } from 'node:path'
-import { setTimeout as pause } from 'node:timers/promises'
 import { partitionOf } from '../../../topology/partitioner.js'
-import { startDmiPlugin } from '../../simulate/dmi-plugin.js'
-import { deviceIds, registerDevices } from '../devices.js'
+import { openAnchor } from '../anchor.js'
+import { deviceIds } from '../devices.js'
 import { percentile } from '../figure.js'
 import type { Figure } from '../figure.js'
 import { PARTITIONS } from '../heartbeats.js'
 import type { HttpRequest } from '../http-caller-process.js'
 import { startHttpCaller } from '../http-caller.js'
 import type { HttpCaller } from '../http-caller.js'
-import { startServerProcess } from '../server-process.js'
+import { startTwoInstances } from '../two-instances.js'
 
 const DEVICES = 12_000
-const READ_MS = 5000
+const READ_MS = 4000
 const CONNECTIONS = 50
-/** Pairs of measurements, so that what else the machine does falls on both sides. */
+/** Keys that are read, over and over. */
+const KEYS = 1000
+/** One after the other of all sides, so that what else the machine does falls on each. */
 const ROUNDS = 3
 
-/** Reads of keys that another instance owns, asked there and here; two processes on the Kafka cluster of PULSEFOLD_KAFKA_BROKERS. */
+/** Who is asked: the key's owner, the other instance, another implementation's small server. */
+interface Side {
+  readonly caller: HttpCaller
+  readonly requests: readonly HttpRequest[]
+  readonly single: number[]
+  readonly many: number[]
+}
+
+/**
+ * Reads of keys that another instance owns, asked there and here; two processes on the Kafka cluster of PULSEFOLD_KAFKA_BROKERS.
+ * With BENCH_ANCHOR, the same client reads from another implementation's server in turn.
+ */
 export async function forward(directory: string): Promise<readonly Figure[]> {
-  const brokers = process.env['PULSEFOLD_KAFKA_BROKERS'] ?? ''
-  if (brokers === '') throw new Error('this row needs a broker: `./scripts/services start`, and export what it prints')
-  const name = `bench-${process.pid}-${Date.now()}`
-  const flags = [`--kafka-brokers=${brokers}`, `--application-id=${name}`, '--create-input-topics=true']
-  flags.push(`--heartbeat-topic=${name}-heartbeats`, `--trust-level-notice-topic=${name}-notices`)
-  const servers = await Promise.all(['a', 'b'].map((one) => startServerProcess(join(directory, one), flags)))
-  const [here, owner] = servers.map(({ url }) => url)
-  if (here === undefined || owner === undefined) throw new Error('two instances were started')
-  const plugin = await startDmiPlugin()
-  const callers = { here: startHttpCaller(here), owner: startHttpCaller(owner) }
-  const owned = await untilShared(here, owner)
   const ids = deviceIds(DEVICES)
-  await registerDevices(callers.here, plugin.address, ids)
-  const requests = ids.flatMap((id): readonly HttpRequest[] =>
-    owned.has(partitionOf(id, PARTITIONS)) ? [{ method: 'GET', path: `/ncmp/v1/ch/${id}` }] : [],
-  )
-  const measure = async (caller: HttpCaller, connections: number): Promise<readonly number[]> =>
-    (await caller.sendAtOnce(requests.slice(0, 1000), READ_MS, connections)).durationsMs
-  await measure(callers.owner, 1)
-  await measure(callers.here, 1)
-  const single = { here: [] as number[], owner: [] as number[] }
-  const many = { here: [] as number[], owner: [] as number[] }
+  const instances = await startTwoInstances(directory, ids)
+  const anchor = await (await openAnchor(directory, instances.brokers))?.serve()
+  const ofOwner = ids.filter((id) => instances.owned.has(partitionOf(id, PARTITIONS))).slice(0, KEYS)
+  const paths = ofOwner.map((id) => `/ncmp/v1/ch/${id}`)
+  const owner = sideOf(instances.callers.owner, paths)
+  const here = sideOf(instances.callers.here, paths)
+  const anchorCaller = anchor && startHttpCaller(anchor.url)
+  const theirs = anchorCaller && sideOf(anchorCaller, anchor.paths(KEYS))
+  const sides = [owner, here, ...(theirs === undefined ? [] : [theirs])]
+  for (const side of sides) await measure(side, CONNECTIONS)
   for (let round = 0; round < ROUNDS; round++) {
-    for (const side of ['owner', 'here'] as const) {
-      single[side].push(...(await measure(callers[side], 1)))
-      many[side].push(...(await measure(callers[side], CONNECTIONS)))
+    for (const side of sides) {
+      side.single.push(...(await measure(side, 1)))
+      side.many.push(...(await measure(side, CONNECTIONS)))
     }
   }
-  for (const caller of Object.values(callers)) caller.close()
-  await plugin.close()
-  await Promise.all(servers.map((server) => server.stop()))
-  const median = (sample: readonly number[]): number => percentile(sample, 0.5)
+  anchorCaller?.close()
+  anchor?.stop()
+  await instances.stop()
+  return figures(owner, here, theirs)
+}
+
+function sideOf(caller: HttpCaller, paths: readonly string[]): Side {
+  return { caller, requests: paths.map((path) => ({ method: 'GET', path })), single: [], many: [] }
+}
+
+async function measure({ caller, requests }: Side, connections: number): Promise<readonly number[]> {
+  return (await caller.sendAtOnce(requests, READ_MS, connections)).durationsMs
+}
+
+function figures(owner: Side, here: Side, theirs: Side | undefined): readonly Figure[] {
+  const [median, p99] = [0.5, 0.99].map((share) => (sample: readonly number[]) => percentile(sample, share)) as [
+    (sample: readonly number[]) => number,
+    (sample: readonly number[]) => number,
+  ]
   const perSecond = (sample: readonly number[]): number => (sample.length / (ROUNDS * READ_MS)) * 1000
-  const p99 = (sample: readonly number[]): number => percentile(sample, 0.99)
   const beside = (ms: number): string => `${ms.toFixed(2)} ms when its owner is asked`
+  const asked = {
+    what: `reads at ${CONNECTIONS} connections, owner asked`,
+    value: perSecond(owner.many),
+    unit: '/s',
+  } as const
   return [
-    { what: 'a forwarded read, p50', value: median(single.here), unit: 'ms', compared: beside(median(single.owner)) },
+    { what: 'a forwarded read, p50', value: median(here.single), unit: 'ms', compared: beside(median(owner.single)) },
     {
       what: 'a forwarded read, p99',
-      value: p99(single.here),
+      value: p99(here.single),
       unit: 'ms',
       atMost: 5,
-      compared: beside(p99(single.owner)),
+      compared: beside(p99(owner.single)),
     },
     {
       what: 'the same, p50',
-      value: median(single.here) / median(single.owner),
+      value: median(here.single) / median(owner.single),
       unit: 'times',
       compared: 'owner asked',
     },
-    { what: `reads at ${CONNECTIONS} connections, owner asked`, value: perSecond(many.owner), unit: '/s' },
-    { what: `reads at ${CONNECTIONS} connections, forwarded`, value: perSecond(many.here), unit: '/s' },
-    { what: 'one of these, p99', value: p99(many.here), unit: 'ms', compared: beside(p99(many.owner)) },
+    theirs === undefined
+      ? asked
+      : {
+          ...asked,
+          atLeast: perSecond(theirs.many),
+          compared: `its small server: ${(perSecond(owner.many) / perSecond(theirs.many)).toFixed(2)} times`,
+        },
+    { what: `reads at ${CONNECTIONS} connections, forwarded`, value: perSecond(here.many), unit: '/s' },
+    { what: 'one of these, p99', value: p99(here.many), unit: 'ms', atMost: 5, compared: beside(p99(owner.many)) },
   ]
-}
-
-/** Resolves when both have partitions, live, and nobody has one twice: with those of the second. */
-async function untilShared(...urls: readonly [here: string, owner: string]): Promise<ReadonlySet<number>> {
-  for (;;) {
-    const [ofHere, ofOwner] = await Promise.all([livePartitions(urls[0]), livePartitions(urls[1])])
-    if (ofHere.size > 0 && ofOwner.size > 0 && ofHere.size + ofOwner.size === PARTITIONS) return ofOwner
-    await pause(200)
-  }
-}
-
-async function livePartitions(url: string): Promise<ReadonlySet<number>> {
-  const text = await (await fetch(`${url}/metrics`)).text()
-  const series = [...text.matchAll(/^pulsefold_task_state\{(.*)\} 1$/gm)].map((match) => match[1] ?? '')
-  const live = series.filter((labels) => labels.includes('"trust-level"') && labels.includes('"LIVE"'))
-  return new Set(live.map((labels) => Number(/partition="(\d+)"/.exec(labels)?.[1])))
 }

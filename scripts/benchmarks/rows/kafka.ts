@@ -1,3 +1,4 @@
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { freePort } from '../../free-port.js'
@@ -5,7 +6,8 @@ import { systemClock } from '../../../common/clock.js'
 import { openKafkaLog } from '../../../topology/log/kafka/kafka-log.js'
 import type { Log } from '../../../topology/log/log.js'
 import { startDmiPlugin } from '../../simulate/dmi-plugin.js'
-import { runAnchor } from '../anchor.js'
+import { openAnchor } from '../anchor.js'
+import type { Anchor, AnchorRun } from '../anchor.js'
 import { deviceIds, registerDevices } from '../devices.js'
 import type { Figure } from '../figure.js'
 import { byPartition, PARTITIONS } from '../heartbeats.js'
@@ -13,6 +15,7 @@ import type { Heartbeat } from '../heartbeats.js'
 import { startHttpCaller } from '../http-caller.js'
 import { spawnServer } from '../server-process.js'
 import type { ServerProcess } from '../server-process.js'
+import { brokersOfRow } from '../two-instances.js'
 
 const DEVICES = 60_000
 const ROUNDS = 20
@@ -20,15 +23,16 @@ const RECORDS = DEVICES * ROUNDS
 /** Of the devices, in each round: as many turn their level. */
 const TURNING = 20
 const LOOK_MS = 250
+const READY_LOOK_MS = 10
 const BATCH = 5000
 
 /**
  * The fold of trust levels on real brokers, from the first record taken to all of it folded and in the changelog: exactly once,
- * commits of 100 ms. With BENCH_ANCHOR, another implementation of such a fold does its work on the same brokers.
+ * commits of 100 ms; then the stores made anew from that changelog. With BENCH_ANCHOR, another implementation of such a fold
+ * does its work on the same brokers.
  */
 export async function kafka(directory: string): Promise<readonly Figure[]> {
-  const brokers = process.env['PULSEFOLD_KAFKA_BROKERS'] ?? ''
-  if (brokers === '') throw new Error('this row needs a broker: `./scripts/services start`, and export what it prints')
+  const brokers = brokersOfRow()
   const name = `bench-${process.pid}-${Date.now()}`
   const topic = `${name}-heartbeats`
   const port = await freePort()
@@ -55,8 +59,13 @@ export async function kafka(directory: string): Promise<readonly Figure[]> {
   const server = start()
   const run = await measured(server, `http://127.0.0.1:${port}`)
   await server.stop()
+  await rm(join(directory, 'data', 'stores'), { recursive: true })
+  const empty = start()
+  const restored = await measuredRestore(`http://127.0.0.1:${port}`)
+  await empty.stop()
   await plugin.close()
-  return figures(run, raw, await runAnchor(directory, brokers))
+  const anchor = await openAnchor(directory, brokers)
+  return [...figures(run, raw, await anchor?.throughput()), ...restoreFigures(restored, await anchor?.restore())]
 }
 
 interface Run {
@@ -87,7 +96,7 @@ async function measured(server: ServerProcess, url: string): Promise<Run> {
   }
 }
 
-function figures(run: Run, raw: Pick<Run, 'perSecond' | 'cpuSeconds'>, anchor: Awaited<ReturnType<typeof runAnchor>>) {
+function figures(run: Run, raw: Pick<Run, 'perSecond' | 'cpuSeconds'>, anchor: AnchorRun | undefined) {
   const what = `${RECORDS / 1e6} million heartbeats of ${DEVICES} devices on Kafka`
   const theirs = anchor && { ...anchor, cpu: (anchor.cpuSeconds / anchor.records) * 1e6 }
   const compared = (text: string, ratio: number): Pick<Figure, 'compared'> => ({
@@ -113,6 +122,37 @@ function figures(run: Run, raw: Pick<Run, 'perSecond' | 'cpuSeconds'>, anchor: A
     { what: 'CPU time of a million of those', value: raw.cpuSeconds * 1000, unit: 'ms' },
   ]
   return found
+}
+
+interface Restored {
+  readonly ms: number
+  readonly records: number
+}
+
+/** From the first sign of a restore until all is live. */
+async function measuredRestore(url: string): Promise<Restored> {
+  let startedAt: number | undefined
+  for (;;) {
+    await pause(READY_LOOK_MS)
+    const answer = await fetch(`${url}/ops/health/ready`).catch(() => undefined)
+    if (answer === undefined) continue
+    const { ready, restoring } = (await answer.json()) as { readonly ready: boolean; readonly restoring: object[] }
+    if (restoring.length > 0) startedAt ??= performance.now()
+    if (!ready) continue
+    const ms = performance.now() - (startedAt ?? NaN)
+    return { ms, records: sumOf((await metricsOf(url)) ?? '', 'pulsefold_restored_records_total') }
+  }
+}
+
+function restoreFigures(
+  { ms, records }: Restored,
+  anchor: Awaited<ReturnType<Anchor['restore']>> | undefined,
+): Figure[] {
+  const what = `the stores of ${DEVICES} devices made anew from ${Math.round(records)} changelog records`
+  if (anchor === undefined) return [{ what, value: ms, unit: 'ms' }]
+  const theirMs = anchor.seconds * 1000
+  const compared = `${Math.round(theirMs)} ms by Kafka Streams here: ${(ms / theirMs).toFixed(2)} times`
+  return [{ what, value: ms, unit: 'ms', atMost: theirMs, compared }]
 }
 
 /** Each round is a heartbeat of every device. */
