@@ -1,3 +1,4 @@
+import type { FoldWork } from '../../topology/audit/journal-fold.js'
 import type { Gap } from '../../topology/audit/journal-source.js'
 
 /** What may be incomplete, in words: a line each. */
@@ -17,6 +18,11 @@ export function gapLines(gaps: readonly Gap[], unreadable: readonly string[] = [
     }),
     ...unreadable.map((message) => `SKIPPED ${message}`),
   ]
+}
+
+/** What an answer took, in words. */
+export function workText({ from, entries }: FoldWork): string {
+  return `${entries} entries folded from offset ${from} on`
 }
 
 export function timeText(ms: number): string {

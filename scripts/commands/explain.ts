@@ -8,7 +8,7 @@ import { auditCommand, keyAndSettings, runAudit } from '../audit/audit-command.j
 import type { AuditFlags } from '../audit/audit-command.js'
 import { momentOf } from '../audit/moment-flags.js'
 import type { MomentFlags } from '../audit/moment-flags.js'
-import { flatText, gapLines, timeText, valueText } from '../audit/texts.js'
+import { flatText, gapLines, timeText, valueText, workText } from '../audit/texts.js'
 
 interface Flags extends AuditFlags, Pick<MomentFlags, 'position'> {
   readonly at?: number
@@ -37,10 +37,10 @@ export function registerExplain(program: Command): void {
 }
 
 function lines({ subject, domain, partition, offset, state, ...told }: Explanation): readonly string[] {
-  const { steps, leftOut, hasEarlier, terms, gaps, unreadable } = told
+  const { folded, steps, leftOut, hasEarlier, terms, gaps, unreadable } = told
   return [
     `${subject}: ${flatText(state)}`,
-    `in ${domain}/${partition} as of offset ${offset}`,
+    `in ${domain}/${partition} as of offset ${offset}, ${workText(folded)}`,
     ...(hasEarlier ? ['(older steps are left out: --limit)'] : []),
     ...(leftOut > 0 ? [`(${leftOut} steps that changed nothing of this are left out: --every)`] : []),
     ...steps.flatMap(stepLines),

@@ -8,7 +8,7 @@ import { auditCommand, keyAndSettings, runAudit } from '../audit/audit-command.j
 import type { AuditFlags } from '../audit/audit-command.js'
 import { momentOf } from '../audit/moment-flags.js'
 import type { MomentFlags } from '../audit/moment-flags.js'
-import { flatText, gapLines, timeText } from '../audit/texts.js'
+import { flatText, gapLines, timeText, workText } from '../audit/texts.js'
 
 interface Flags extends AuditFlags, Pick<MomentFlags, 'position'> {
   readonly at?: number
@@ -68,8 +68,8 @@ function lines({ wasTrue, weAnswered }: StateAt, question: Question): readonly s
 }
 
 function stateLines(what: string, state: PartitionState, question: Question): readonly string[] {
-  const { domain, partition, offset, result } = state
-  const head = `${what.padEnd(11)} ${domain}/${partition} as of offset ${offset}: `
+  const { domain, partition, offset, folded, result } = state
+  const head = `${what.padEnd(11)} ${domain}/${partition} as of offset ${offset}, ${workText(folded)}: `
   const gaps = gapLines(state.gaps, state.unreadable)
   if (question.kind !== 'subject') return [head, JSON.stringify(result, null, 2), ...gaps]
   const { state: short, rows } = result as SubjectState

@@ -4,7 +4,7 @@ import { explain } from '../audit/explain.js'
 import type { JournalReader } from '../audit/journal-source.js'
 import { replayJournals } from '../audit/replay-journals.js'
 import { stateAt } from '../audit/state-at.js'
-import { auditedDriver, auditOf } from '../audit/test-audit.js'
+import { auditedDriver, auditOf, withoutWork } from '../audit/test-audit.js'
 import type { AuditedDriver } from '../audit/test-audit.js'
 import { verify } from '../audit/verify.js'
 import { whatIf } from '../audit/what-if.js'
@@ -44,14 +44,14 @@ async function answers({ driver }: AuditedDriver, audit: AuditedDriver['audit'])
   const question = { kind: 'subject', subject: 'a' } as const
   const [replayed] = await replayJournals(audit, { until: end })
   const explained = await explain(audit, { subject: 'a', at: end, limit: 100, every: false })
-  return {
+  return withoutWork({
     digest: replayed?.digest,
     gaps: replayed?.gaps,
     was: await stateAt(audit, { question, at: { kind: 'time', time } }),
     is: await stateAt(audit, { question, at: end }),
     steps: explained[0]?.steps.map(({ offset, index, after }) => ({ offset, index, after })),
     same: (await whatIf(audit, { set: {}, until: end })).differences,
-  }
+  })
 }
 
 t.test('what the log no longer has is read from an archive, and every answer is as before', async (t) => {

@@ -1,6 +1,7 @@
 import type { Folded } from '../task/folder.js'
 import { journalsOf, withFold } from './audit.js'
 import type { Audit, AuditedJournal, AuditScope } from './audit.js'
+import type { FoldWork } from './journal-fold.js'
 import type { Gap, JournalPart } from './journal-source.js'
 import { offsetOf } from './moment.js'
 import type { Moment } from './moment.js'
@@ -27,6 +28,8 @@ export interface Explanation {
   readonly partition: number
   /** Journal offset (exclusive) that the state stands for. */
   readonly offset: number
+  /** All parts that were looked into. */
+  readonly folded: FoldWork
   readonly state: Readonly<Record<string, unknown>> | null
   /** Oldest first. */
   readonly steps: readonly Step[]
@@ -72,6 +75,7 @@ async function explainIn(audit: Audit, audited: AuditedJournal, request: Explain
       steps: [...before.steps, ...told.steps],
       terms: [...before.terms, ...told.terms],
       leftOut: told.leftOut + before.leftOut,
+      folded: { from: before.folded.from, entries: told.folded.entries + before.folded.entries },
       hasEarlier: before.hasEarlier,
     }
   }
@@ -111,6 +115,7 @@ async function explainPart(
       subject,
       partition,
       offset,
+      folded: fold.work,
       state: watched.state,
       steps,
       leftOut,

@@ -45,6 +45,13 @@ export interface JournalFoldOptions {
   readonly rowCacheBytes?: number
 }
 
+/** What was folded for an answer: so long it took. JSON. */
+export interface FoldWork {
+  /** Journal offset at which folding began: 0, or that of a snapshot, which is taken as it was archived. */
+  readonly from: number
+  readonly entries: number
+}
+
 /** Rows held in memory before they are written: bounds memory, and writes a key that changes often once. */
 const MAX_DIRTY_ROWS = 20_000
 const SEGMENT_ENTRIES = 1000
@@ -122,6 +129,9 @@ export class JournalFold {
   /** Entries folded. */
   get entries(): number {
     return this.#entries
+  }
+  get work(): FoldWork {
+    return { from: this.begunAt, entries: this.#entries }
   }
 
   /** Folds all records before `to`; rows and digest then stand for it. Never goes back. */

@@ -9,7 +9,7 @@ import { journalsOf, withFold } from './audit.js'
 import type { Audit, AuditedJournal, AuditScope } from './audit.js'
 import { AuditError } from './errors.js'
 import { eventsUpTo } from './events-up-to.js'
-import type { JournalFold } from './journal-fold.js'
+import type { FoldWork, JournalFold } from './journal-fold.js'
 import type { Gap } from './journal-source.js'
 import { offsetOf } from './moment.js'
 import type { Moment } from './moment.js'
@@ -37,6 +37,7 @@ export interface PartitionState {
   readonly partition: number
   /** Journal offset (exclusive) up to which it was folded. */
   readonly offset: number
+  readonly folded: FoldWork
   readonly result: unknown
   readonly gaps: readonly Gap[]
   readonly unreadable: readonly string[]
@@ -121,10 +122,18 @@ async function trueState(
 }
 
 async function partitionState(fold: JournalFold, question: Question, until: Moment): Promise<PartitionState> {
-  const { processor, partition, offset, unreadable } = fold
+  const { processor, partition, offset, work: folded, unreadable } = fold
   const result = await answer(fold, question)
   const gaps = await fold.gapsAt(until)
-  return { domain: processor.name, partition, offset, result, gaps, unreadable: unreadable.map((one) => one.message) }
+  return {
+    domain: processor.name,
+    partition,
+    offset,
+    folded,
+    result,
+    gaps,
+    unreadable: unreadable.map((one) => one.message),
+  }
 }
 
 async function answer(fold: JournalFold, question: Question): Promise<unknown> {

@@ -30,6 +30,11 @@ export async function auditedDriver(t: Test, options: Partial<TestDriverOptions>
   }
 }
 
+/** Answers without how they were made: from snapshots less is folded. */
+export function withoutWork<Answer>(answer: Answer): Answer {
+  return JSON.parse(JSON.stringify(answer, (name, value: unknown) => (name === 'folded' ? undefined : value))) as Answer
+}
+
 /** An audit of what the driver's log holds, or of another source of the same journals. */
 export function auditOf(
   driver: TopologyTestDriver,
