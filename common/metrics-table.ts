@@ -200,6 +200,19 @@ export const metricSpecs = {
     labels: task,
     help: 'Local stores found damaged or foreign, moved out of the way and rebuilt.',
   },
+  pulsefold_store_checks_total: {
+    type: 'counter',
+    unit: 'checks',
+    labels: [...task, 'result'],
+    help: 'Local stores compared with their checksums and digests, by what was found (intact, damaged); a damaged one is rebuilt.',
+  },
+  pulsefold_store_check_duration_seconds: {
+    type: 'histogram',
+    unit: 'seconds',
+    labels: ['domain'],
+    help: 'Time that the check of a local store kept the process busy; it pauses four times as long in between.',
+    buckets: longSeconds,
+  },
   pulsefold_gap_records_total: {
     type: 'counter',
     unit: 'records',

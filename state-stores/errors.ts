@@ -8,6 +8,10 @@ export const storeErrors = {
     action: 'Something that is not a directory stands at this path. Move it away, or set another dataDir.',
   },
   STORE_CORRUPT: { action: 'The files are damaged. The store is set aside and rebuilt; check the disk.' },
+  STORE_MISMATCH: {
+    action:
+      'A check found rows or index entries that are not those written: damage that no read has shown. The store is set aside and rebuilt; check the disk.',
+  },
   STORE_WRITE_FAILED: {
     action: 'The disk refused a write. Free space or mend it; nothing was committed past it.',
     retryable: true,
@@ -27,4 +31,9 @@ export class StoreError extends PulsefoldError<keyof typeof storeErrors> {
   ) {
     super(storeErrors, code, message, context)
   }
+}
+
+/** A read, write or check found the store's files damaged: it is of no use any more. */
+export function isDamage(error: unknown): error is StoreError {
+  return error instanceof StoreError && (error.code === 'STORE_CORRUPT' || error.code === 'STORE_MISMATCH')
 }

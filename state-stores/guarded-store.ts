@@ -1,7 +1,7 @@
 import { StoreError } from './errors.js'
 import { assertKey, tightenRange } from './key-range.js'
 import type { TightRange } from './key-range.js'
-import type { Entry, KeyRange, KeyValueStore, TextEntry, WriteOperation } from './key-value-store.js'
+import type { Entry, InTurn, KeyRange, KeyValueStore, TextEntry, WriteOperation } from './key-value-store.js'
 
 /** An iterator of a driver over one snapshot. Neither method is called while the other, or itself, is under way. */
 export interface PageSource<E> {
@@ -22,6 +22,8 @@ export interface StoreDriver {
   entries(range: TightRange): PageSource<Entry>
   texts(range: TightRange): PageSource<TextEntry>
   clear(range: TightRange): Promise<void>
+  /** May go on after `close`, until the next turn; it uses nothing then that is closed. */
+  verify(inTurn: InTurn): Promise<void>
   close(): Promise<void>
 }
 
@@ -112,12 +114,24 @@ export function guardedStore(location: string, driver: StoreDriver): KeyValueSto
       }),
     entries: (range) => iterate((tight) => driver.entries(tight), range),
     texts: (range) => iterate((tight) => driver.texts(tight), range),
+    verify: async (inTurn = atOnce) => {
+      if (closing !== undefined) throw closedError(location)
+      await driver.verify(async (work) => {
+        await inTurn(work)
+        if (closing !== undefined) throw closedError(location)
+      })
+    },
     clear: (range) => run(() => driver.clear(tightenRange(range))),
     get openIterators() {
       return endings.size
     },
     close: () => (closing ??= shutDown()),
   }
+}
+
+function atOnce(work: () => void): Promise<void> {
+  work()
+  return Promise.resolve()
 }
 
 function* checked(operations: Iterable<WriteOperation>): Generator<WriteOperation, void> {

@@ -38,18 +38,26 @@ export interface KeyValueStore {
   write(operations: Iterable<WriteOperation>, options?: { readonly sync?: boolean }): Promise<void>
   /**
    * Pages of entries of one consistent snapshot, taken when this is called. Leaving the loop closes the iterator; so one
-   * loop each, and begun. RocksDB's iterators do not check the blocks' checksums, as `get` does: compare digests.
+   * loop each, and begun. RocksDB's iterators do not check the blocks' checksums, as `get` does: see `verify`.
    */
   entries(range?: KeyRange): AsyncIterable<readonly Entry[]>
   /** As `entries`, keys and values decoded as UTF-8: a third of the cost where both are text. */
   texts(range?: KeyRange): AsyncIterable<readonly TextEntry[]>
   /** Deletes all keys of the range, in batches of which a crash may leave some undone. */
   clear(range?: KeyRange): Promise<void>
+  /**
+   * Reads all files and checks their checksums, in small pieces of work. Of what a walk meets damaged no other tells: it gives wrong
+   * entries, or RocksDB ends the process. Errors: STORE_CORRUPT, and those of `inTurn` (absent: at once).
+   */
+  verify(inTurn?: InTurn): Promise<void>
   /** Iterators not yet closed; for a metric and the tests. */
   readonly openIterators: number
   /** Waits for work under way, then closes. A second call returns the same promise. */
   close(): Promise<void>
 }
+
+/** Does a piece of work that holds the event loop when its turn has come. */
+export type InTurn = (work: () => void) => Promise<void>
 
 export interface StoreOptions {
   /** Bytes of block cache of this store. */

@@ -54,6 +54,7 @@ import { RowCache } from './task/row-cache.js'
 import type { Task } from './task/task.js'
 import { TaskSet } from './task-set.js'
 import { inputTopics, makeMissing, outputTopics, ownTopics } from './topics.js'
+import { checkStores } from './store-checks.js'
 import { Turns } from './turns.js'
 import { topicWriters } from './topic-writers.js'
 import type { TopicWriters } from './topic-writers.js'
@@ -180,7 +181,7 @@ export class Application implements Streams, LocalStreams {
    * the token. Stopped meanwhile, it does not join. Errors: those of log and stores.
    */
   async start({ advertisedUrl: url = '', token = '' }: Advertised = {}, takenIn?: TakenIn): Promise<void> {
-    const { log, processors, partitions, createInputTopics, applicationId, observer } = this.#options
+    const { log, clock, processors, partitions, createInputTopics, applicationId, observer } = this.#options
     await log.createTopics(ownTopics(processors, this.#options))
     if (createInputTopics) await makeMissing(log, inputTopics(processors, partitions))
     for (const [topic, count] of await makeMissing(log, outputTopics(processors, partitions))) {
@@ -188,6 +189,8 @@ export class Application implements Streams, LocalStreams {
     }
     await this.#sources.open(takenIn)
     await this.#stores.watch(this.#stopping.signal)
+    const checked = { clock, turns: this.#turns, backlog: this.#backlog, observer, domains: this.#domains }
+    void checkStores(checked, this.#stopping.signal)
     this.#describe = () => {
       return encodeMemberData({ url, token, stores: heldStores(this.tasks, this.standbys, this.#stores.resting()) })
     }

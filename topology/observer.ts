@@ -17,6 +17,8 @@ export interface EngineObserver {
   onDeadlineFired(domain: string): void
   onEffectPerformed(domain: string, kind: string, durationMs: number): void
   onSetAside(domain: string, partition: number, reason: string, movedTo: string): void
+  /** A store was compared with what is known of it; `busyMs` without pauses. */
+  onStoreChecked(domain: string, partition: number, busyMs: number, isIntact: boolean): void
   /** A store that nothing has used for long was deleted. */
   onStoreRemoved(name: string): void
   /** Records of an input topic were accepted, skipped or rejected (with the reason). */
@@ -62,6 +64,7 @@ export const silentObserver: EngineObserver = {
   onDeadlineFired: () => undefined,
   onEffectPerformed: () => undefined,
   onSetAside: () => undefined,
+  onStoreChecked: () => undefined,
   onStoreRemoved: () => undefined,
   onDecoded: () => undefined,
   onDeadLetter: () => undefined,

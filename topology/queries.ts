@@ -1,7 +1,7 @@
 import { sleep } from '../common/clock.js'
 import type { Clock } from '../common/clock.js'
 import { ensureError } from '../common/errors.js'
-import { StoreError } from '../state-stores/errors.js'
+import { isDamage, StoreError } from '../state-stores/errors.js'
 import { EngineError } from './errors.js'
 import { LogError } from './log/errors.js'
 import type { Log } from './log/log.js'
@@ -91,7 +91,7 @@ export async function answerQuery<Arguments, Result>(
     // A standby opens its store anew after a failure.
     if (isClosed(error)) return failure('restoring', `partition ${partition} is being restored`)
     if (!(error instanceof StoreError)) throw error
-    if (error.code === 'STORE_CORRUPT') copy.fail(error)
+    if (isDamage(error)) copy.fail(error)
     return failure(
       error.code === 'STORE_CLOSED' ? 'stopping' : 'storeFailed',
       `partition ${partition} cannot be read now`,

@@ -1,10 +1,11 @@
 import { sleep } from '../common/clock.js'
 import type { Clock } from '../common/clock.js'
 import { ensureError, PulsefoldError } from '../common/errors.js'
+import { isDamage } from '../state-stores/errors.js'
 import type { Log, DeliveredBatch } from './log/log.js'
 import type { TaskEnvironment } from './task/environment.js'
 import type { HeldJournal } from './task/staleness.js'
-import { isDamage, isFencing, Task } from './task/task.js'
+import { isFencing, Task } from './task/task.js'
 
 export interface TaskSetOptions {
   readonly log: Log

@@ -57,6 +57,7 @@ function readOnlyProvider(directory: string): StoreProvider {
         getMany: (keys) => store.getMany(keys),
         entries: (range) => store.entries(range),
         texts: (range) => store.texts(range),
+        verify: (inTurn) => store.verify(inTurn),
         close: () => store.close(),
         write: refuse,
         clear: refuse,

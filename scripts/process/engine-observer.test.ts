@@ -51,6 +51,18 @@ const cases = [
     ],
   },
   {
+    name: 'checks of stores',
+    call: (o: ReturnType<typeof engineObserver>) => {
+      o.onStoreChecked('d', 0, 20, true)
+      o.onStoreChecked('d', 0, 30, false)
+    },
+    series: [
+      'pulsefold_store_checks_total{domain="d",partition="0",result="intact"} 1',
+      'pulsefold_store_checks_total{domain="d",partition="0",result="damaged"} 1',
+      'pulsefold_store_check_duration_seconds_sum{domain="d"} 0.05',
+    ],
+  },
+  {
     name: 'records in and out',
     call: (o: ReturnType<typeof engineObserver>) => {
       o.onDecoded('in', 'rejected', 'NOT_UTF8', 2)

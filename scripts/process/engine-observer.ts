@@ -74,6 +74,13 @@ export function engineObserver(metrics: Metrics, logger: Logger, clock: Pick<Clo
       metrics.counter('pulsefold_stores_set_aside_total', { domain, partition }).increment()
       logger.warn({ domain, partition, reason, movedTo }, 'local store set aside, to be rebuilt')
     },
+    onStoreChecked(domain, partition, busyMs, isIntact) {
+      metrics
+        .counter('pulsefold_store_checks_total', { domain, partition, result: isIntact ? 'intact' : 'damaged' })
+        .increment()
+      metrics.histogram('pulsefold_store_check_duration_seconds', { domain }).observe(busyMs / 1000)
+      logger.debug({ domain, partition, busyMs, isIntact }, 'local store checked')
+    },
     onStoreRemoved: (store) => logger.info({ store }, 'local store deleted: nothing has used it for long'),
     onDecoded: (topic, result, reason, times) => decoded(topic, result, reason).increment(times),
     onDeadLetter(topic, code) {

@@ -81,6 +81,7 @@ export function memoryDriver(location: string, content: Content, faults: Faults)
         false,
       )
     },
+    verify: () => Promise.resolve(),
     close: () => Promise.resolve(),
   }
 }

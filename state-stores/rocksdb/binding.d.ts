@@ -45,6 +45,7 @@ declare module 'rocksdb/binding.js' {
       callback: Callback<[values: (Buffer | undefined)[]]>,
     ): void
     db_clear(database: Database, options: RangeOptions, callback: Callback): void
+    db_get_property(database: Database, name: string): string
     batch_init(database: Database): Batch
     /** A value of undefined is an empty one. (An empty Buffer also is, but leaks 32 bytes.) */
     batch_put(batch: Batch, key: Buffer, value: Buffer | undefined): void

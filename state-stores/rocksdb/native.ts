@@ -39,6 +39,11 @@ export function clear(database: Database, range: TightRange): Promise<void> {
   return settled((done) => binding.db_clear(database, nativeRange(range), done))
 }
 
+/** RocksDB's words on the tables that belong to the database. */
+export function tables(database: Database): string {
+  return binding.db_get_property(database, 'rocksdb.sstables')
+}
+
 export interface NativeBatch {
   /** Copies the bytes. */
   add(operations: Iterable<WriteOperation>): void

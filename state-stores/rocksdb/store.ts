@@ -3,6 +3,7 @@ import type { PageSource, StoreDriver } from '../guarded-store.js'
 import type { WriteOperation } from '../key-value-store.js'
 import { isNotFound, readError, writeError } from './native-error.js'
 import * as native from './native.js'
+import { parseLiveTables, verifyTables } from './verify-tables.js'
 import type { NativeBatch, NativeDatabase } from './native.js'
 
 /** Writes that go to the disk together. */
@@ -82,6 +83,7 @@ export function rocksDbDriver(location: string, database: NativeDatabase): Store
       waiting = undefined
       return inTurn(() => native.clear(database, range))
     },
+    verify: (inTurn) => verifyTables(location, parseLiveTables(native.tables(database)), inTurn),
     close: () => native.closeDatabase(database),
   }
 }

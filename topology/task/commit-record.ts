@@ -19,7 +19,7 @@ export interface CommitRecord extends FoldState {
 }
 
 const COMMIT_KEY = Buffer.from(META + 'commit')
-const DIGEST_KEY = Buffer.from(META + 'digest')
+export const DIGEST_KEY = Buffer.from(META + 'digest')
 
 export const commitKeys = [COMMIT_KEY, DIGEST_KEY] as const
 

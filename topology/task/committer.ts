@@ -1,6 +1,6 @@
 import { sleep } from '../../common/clock.js'
 import { ensureError } from '../../common/errors.js'
-import { StoreError } from '../../state-stores/errors.js'
+import { isDamage, StoreError } from '../../state-stores/errors.js'
 import type { WriteOperation } from '../../state-stores/key-value-store.js'
 import { LogError } from '../log/errors.js'
 import type { TransactionalWriter } from '../log/log.js'
@@ -210,7 +210,7 @@ export class Committer {
     } catch (thrown) {
       this.#lacking.putBack(keys)
       if (thrown instanceof LogError && thrown.code === 'WRITER_FENCED') throw thrown
-      if (thrown instanceof StoreError && thrown.code === 'STORE_CORRUPT') throw thrown
+      if (isDamage(thrown)) throw thrown
       // The changelog may lag: a later commit tries again.
       if (!signal.aborted) environment.observer.onError(ensureError(thrown))
     }
@@ -226,13 +226,13 @@ export class Committer {
         return
       } catch (thrown) {
         signal.throwIfAborted()
-        if (!(thrown instanceof StoreError) || thrown.code === 'STORE_CORRUPT' || draining.aborted) throw thrown
+        if (isDamage(thrown) || !(thrown instanceof StoreError) || draining.aborted) throw thrown
         if (thrown.code !== 'STORE_CLOSED') this.#blocked = thrown.message
         environment.observer.onError(thrown)
         await sleep(environment.clock, RETRY_MS, AbortSignal.any([signal, draining]))
         signal.throwIfAborted()
         await this.#reopen(offset).catch((failure: unknown) => {
-          if (failure instanceof StoreError && failure.code === 'STORE_CORRUPT') throw failure
+          if (isDamage(failure)) throw failure
           environment.observer.onError(ensureError(failure))
         })
       }

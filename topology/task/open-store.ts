@@ -1,6 +1,6 @@
 import { createStoreDigest } from '../../state-stores/digest.js'
 import type { StoreDigest } from '../../state-stores/digest.js'
-import { StoreError } from '../../state-stores/errors.js'
+import { isDamage } from '../../state-stores/errors.js'
 import type { KeyValueStore } from '../../state-stores/key-value-store.js'
 import { EngineError } from '../errors.js'
 import { LogError } from '../log/errors.js'
@@ -140,6 +140,8 @@ async function openLocal(
   let store: KeyValueStore | undefined
   try {
     store = await openStore(environment)
+    // Before anything walks it: RocksDB may end the process at what it meets.
+    await store.verify()
     const found = parseCommit(...(await commitOf(store)))
     if (found !== undefined) {
       const caughtUp = await catchUp(environment, { store, ...found }, logs, signal)
@@ -163,7 +165,7 @@ async function openLocal(
 
 /** What makes a store useless; undefined: another try may do. */
 function reasonToRebuild(thrown: unknown): string | undefined {
-  if (thrown instanceof StoreError && thrown.code === 'STORE_CORRUPT') return thrown.message
+  if (isDamage(thrown)) return thrown.message
   if (thrown instanceof EngineError && thrown.code === 'CHANGELOG_MISMATCH') return thrown.message
   return undefined
 }

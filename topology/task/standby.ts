@@ -1,5 +1,6 @@
 import { sleep } from '../../common/clock.js'
 import { ensureError } from '../../common/errors.js'
+import { isDamage } from '../../state-stores/errors.js'
 import type { StoreDigest } from '../../state-stores/digest.js'
 import type { KeyValueStore } from '../../state-stores/key-value-store.js'
 import { EngineError } from '../errors.js'
@@ -15,7 +16,6 @@ import type { RestoreStatus } from './restore-meter.js'
 import { RowStore } from './row-store.js'
 import { Staleness } from './staleness.js'
 import type { HeldJournal } from './staleness.js'
-import { isDamage } from './task.js'
 
 /** What a standby needs around it. */
 export interface StandbyEnvironment extends Omit<StoreEnvironment, 'onRead'> {

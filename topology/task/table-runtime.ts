@@ -83,6 +83,10 @@ export function tableRuntimes(tables: readonly Table<unknown>[]): readonly Table
   }))
 }
 
+/** Keys from here on are rows that folds wrote, then index entries; those before are the engine's own. */
+export const FIRST_ROW = String.fromCharCode(TABLES + Object.keys(engineTables).length)
+export const FIRST_INDEX = String.fromCharCode(INDEXES)
+
 const DUE_DIGITS = 14
 
 export function deadlineKey(due: number, id: string): string {

@@ -1,5 +1,6 @@
 import { ensureError } from '../../common/errors.js'
-import { StoreError } from '../../state-stores/errors.js'
+import { isDamage } from '../../state-stores/errors.js'
+import type { StoreError } from '../../state-stores/errors.js'
 import type { StoreDigest } from '../../state-stores/digest.js'
 import { EngineError } from '../errors.js'
 import { readableRecords } from '../journal/readable-records.js'
@@ -465,14 +466,9 @@ export class Task {
   }
 }
 
-/** A read or write found the store's files damaged. */
 /** Another instance has opened the task's writer. */
 export function isFencing(error: unknown): boolean {
   return error instanceof LogError && error.code === 'WRITER_FENCED'
-}
-
-export function isDamage(error: unknown): error is StoreError {
-  return error instanceof StoreError && error.code === 'STORE_CORRUPT'
 }
 
 /** The portions of something long can wait; what else is due cannot. */

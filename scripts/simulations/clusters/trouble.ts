@@ -70,6 +70,7 @@ export function slowStore(store: KeyValueStore, trouble: Trouble, clock: Clock, 
     write: (operations, options) => inOrder(() => store.write(operations, options)),
     entries: (range) => store.entries(range),
     texts: (range) => store.texts(range),
+    verify: (inTurn) => store.verify(inTurn),
     clear: (range) => inOrder(() => store.clear(range)),
     close: () => store.close(),
   }

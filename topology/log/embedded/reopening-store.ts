@@ -68,6 +68,7 @@ export async function reopeningStore(stores: StoreProvider, name: string): Promi
     clear: (range) => changing((store) => store.clear(range)),
     entries: (range?: KeyRange): AsyncIterable<readonly Entry[]> => pages((store) => store.entries(range)),
     texts: (range?: KeyRange): AsyncIterable<readonly TextEntry[]> => pages((store) => store.texts(range)),
+    verify: (inTurn) => reading((store) => store.verify(inTurn)),
     close: () =>
       (closing ??= opened.then(
         (store) => store.close(),

@@ -1,0 +1,51 @@
+/**
+ * Checks the blocks of a RocksDB 6 table file (an .sst) as its bytes pass, without its index: blocks lie one behind the other, each
+ * followed by a byte that names its compression and by the masked CRC-32C of both (table/format.h), so a block ends where
+ * these agree.
+ */
+export class TableChecksums {
+  #crc = START
+  #blockBytes = 0
+
+  /** Bytes taken of a block whose end has not come yet. */
+  get blockBytes(): number {
+    return this.#blockBytes
+  }
+
+  /** Takes bytes that follow those taken before; answers how many it took. Up to four may be left, for a block's end to be seen at once. */
+  take(bytes: Buffer): number {
+    const last = bytes.length - CHECKSUM_BYTES
+    let crc = this.#crc
+    let blockBytes = this.#blockBytes
+    let at = 0
+    while (at < last) {
+      const byte = bytes[at++] as number
+      crc = (CRC_TABLE[(crc ^ byte) & 0xff] as number) ^ (crc >>> 8)
+      blockBytes++
+      if (byte > HIGHEST_COMPRESSION || masked(~crc) !== bytes.readInt32LE(at)) continue
+      crc = START
+      blockBytes = 0
+      at += CHECKSUM_BYTES
+    }
+    this.#crc = crc
+    this.#blockBytes = blockBytes
+    return at
+  }
+}
+
+const START = -1
+const CHECKSUM_BYTES = 4
+/** None, or Snappy, the only one that the package is built with. */
+const HIGHEST_COMPRESSION = 1
+const CRC32C_POLYNOMIAL = 0x82f6_3b78
+
+const CRC_TABLE = Int32Array.from({ length: 256 }, (_, byte) => {
+  let crc = byte
+  for (let bit = 0; bit < 8; bit++) crc = crc & 1 ? (crc >>> 1) ^ CRC32C_POLYNOMIAL : crc >>> 1
+  return crc
+})
+
+/** As util/crc32c.h. */
+function masked(crc: number): number {
+  return (((crc >>> 15) | (crc << 17)) + 0xa282_ead8) | 0
+}
