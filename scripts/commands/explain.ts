@@ -59,9 +59,16 @@ function stepLines(step: Step): readonly string[] {
     `${topic}/${partition}/${offset}${index === 0 ? '' : `:${index}`}  ${timeText(timestamp)}  ${what}${own}`,
     `  from ${source.source} ${source.offset}${by === '' ? '' : ` by ${by}`}${reason === undefined ? '' : `: ${reason}`}`,
     ...(outcome === 'folded' ? [] : [`  ${outcome}: it changes nothing`]),
-    ...step.rules.map(({ rule, compared }) => `  because ${rule}: ${flatText(compared)}`),
+    ...repeatedOnce(step.rules.map(({ rule, compared }) => `  because ${rule}: ${flatText(compared)}`)),
     `  ${changeText(step)}`,
   ]
+}
+
+/** An event about many keys names a rule for each. */
+function repeatedOnce(lines: readonly string[]): readonly string[] {
+  const times = new Map<string, number>()
+  for (const line of lines) times.set(line, (times.get(line) ?? 0) + 1)
+  return [...times].map(([line, count]) => (count === 1 ? line : `${line} (${count} times)`))
 }
 
 function changeText({ before, after, changes }: Step): string {
