@@ -29,9 +29,41 @@ export interface RowCodec<Row> {
   decode(bytes: Buffer): Row
 }
 
-/** The avsc type of a schema; records in unions are wrapped by their name, everything else is plain. */
+/**
+ * The avsc type of a schema; records in unions are wrapped by their name, everything else is plain. Whatever bytes it is given, it
+ * reads no more than they are: each item of an array has a byte at least.
+ */
 export function avroType(schema: unknown): avsc.Type {
-  return avsc.Type.forSchema(schema as AvroSchema)
+  return avsc.Type.forSchema(schema as AvroSchema, { typeHook: boundedArrays })
+}
+
+/** What avsc reads from. */
+interface Tap {
+  readonly buf: Buffer
+  readonly pos: number
+  readLong(): number
+  skipLong(): void
+}
+
+/** avsc takes any number for an array's length, and would go on reading far behind the end. */
+class BoundedArray extends avsc.types.ArrayType {
+  _read(tap: Tap): unknown[] {
+    const itemsType = this.itemsType as unknown as { _read(tap: Tap): unknown }
+    const items: unknown[] = []
+    for (let count = tap.readLong(); count !== 0; count = tap.readLong()) {
+      // A negative one comes with the bytes that they take.
+      if (count < 0) tap.skipLong()
+      const left = tap.buf.length - tap.pos
+      if (!(Math.abs(count) <= left)) throw new RangeError(`an array of ${count} items in ${left} bytes`)
+      for (let i = Math.abs(count); i > 0; i--) items.push(itemsType._read(tap))
+    }
+    return items
+  }
+}
+
+function boundedArrays(schema: avsc.Schema, options: avsc.ForSchemaOptions): avsc.Type | undefined {
+  const isArray = typeof schema === 'object' && 'type' in schema && schema.type === 'array'
+  return isArray ? new BoundedArray(schema, options) : undefined
 }
 
 /**

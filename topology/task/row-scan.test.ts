@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import t from 'tap'
 import { avroRowCodec } from '../../schemas/avro.js'
 import { createStoreDigest } from '../../state-stores/digest.js'
+import { StoreError } from '../../state-stores/errors.js'
 import { memoryProvider } from '../../state-stores/memory/provider.js'
 import type { IndexEntry, ScanRange, Table } from '../processor.js'
 import { freeze } from './freeze.js'
@@ -109,4 +110,14 @@ t.test('an index that the table does not have is a mistake that names both', asy
     code: 'ROW_NOT_DECLARED',
     message: 'table things has no index none',
   })
+})
+
+t.test('a row that cannot be decoded is damage where a look-up says so', async (t) => {
+  const store = await memoryProvider().open('rows')
+  const rows = new RowStore(store, [things], 0)
+  await store.write([{ key: Buffer.from(`${rows.state(things).runtime.prefix}a`), value: Buffer.from([0x80]) }])
+  await t.rejects(all(scanRows(rows, rows.state(things), {})), { name: 'RangeError' })
+  const damage = new StoreError('STORE_CORRUPT', 'checksums do not agree')
+  rows.replaceStore({ ...store, get: () => Promise.reject(damage) })
+  await t.rejects(all(scanRows(rows, rows.state(things), {})), { code: 'STORE_CORRUPT' })
 })

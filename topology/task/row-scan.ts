@@ -1,7 +1,7 @@
-import type { KeyRange } from '../../state-stores/key-value-store.js'
+import type { Entry, KeyRange } from '../../state-stores/key-value-store.js'
 import { compareText, entriesOver, textsOver } from '../../state-stores/overlay.js'
 import { EngineError } from '../errors.js'
-import type { IndexEntry, ScanRange } from '../processor.js'
+import type { IndexEntry, ScanRange, Table } from '../processor.js'
 import { indexChanges } from './freeze.js'
 import type { RowStore, TableState } from './row-store.js'
 import type { IndexRuntime } from './table-runtime.js'
@@ -20,7 +20,27 @@ export function scanRows(
     }
   }
   const pages = entriesOver(store.store, sorted(changes), boundsOf(prefix, range))
-  return mapPages(pages, ([key, value]) => [key.toString('utf8', 1), table.codec.decode(value)] as const)
+  return decodedPages(store, table, pages)
+}
+
+/** A row that cannot be decoded is looked up, which tells whether that is damage. Errors: STORE_CORRUPT. */
+async function* decodedPages(
+  { store }: RowStore,
+  { codec }: Table<unknown>,
+  pages: AsyncIterable<readonly Entry[]>,
+): AsyncGenerator<(readonly [key: string, row: unknown])[]> {
+  for await (const page of pages) {
+    const rows: (readonly [string, unknown])[] = []
+    for (const [key, value] of page) {
+      try {
+        rows.push([key.toString('utf8', 1), codec.decode(value)])
+      } catch (thrown) {
+        await store.get(key)
+        throw thrown
+      }
+    }
+    yield rows
+  }
 }
 
 /** Pages of an index's entries in key order, those of uncommitted rows included, as of this call. */
