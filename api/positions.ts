@@ -22,10 +22,9 @@ export function demandOf({ streams }: Pick<Api, 'streams'>, request: FastifyRequ
   return {
     ...(minPositions !== undefined && { minPositions: parsePositions(minPositions, streams) }),
     ...(maxStaleness !== undefined && { maxStalenessMs: parseStaleness(maxStaleness) }),
-    // Made when it is asked for: most answers are out before.
-    get signal() {
-      return (signal ??= clientGone(reply))
-    },
+    // A function and no getter, which would give each object literal a hidden class of its own: it would live until the next full
+    // collection, and the whole request with it.
+    signal: () => (signal ??= clientGone(reply)),
   }
 }
 
@@ -67,7 +66,7 @@ export function tellPositions(reply: FastifyReply, positions: readonly Position[
 
 /** What a request asks of its answer; the signal is aborted when the caller has gone. */
 export interface Asked extends Demand {
-  readonly signal: AbortSignal
+  readonly signal: () => AbortSignal
 }
 
 /** The result, or the refusal as an ApiError. */

@@ -28,8 +28,8 @@ export interface Demand {
   readonly maxStalenessMs?: number
   /** Only the live task of the owner may answer, no standby. */
   readonly role?: 'active'
-  /** Aborted: nobody waits for the answer any more; the query may then reject with its reason. */
-  readonly signal?: AbortSignal
+  /** Aborted: nobody waits for the answer any more; the query may then reject with its reason. Asked for only where it is needed. */
+  readonly signal?: () => AbortSignal
 }
 
 /** Success, or why there is none; an expected miss is no exception. (as Kafka Streams' QueryResult) */

@@ -43,6 +43,7 @@ const HITS_A_ROUND = { id: 120_000, alternateId: 120_000, view: 2_400 } as const
  * work at once, and none for a caller who has gone. Errors: those of `answered`, and the signal's reason.
  */
 export async function* walkSearch(api: Api, { demand, ...walk }: SearchWalk): AsyncGenerator<readonly SearchPart[]> {
+  const signal = demand.signal()
   let remaining = walk.limit
   let wanted: Asked = demand
   let active = walk.progress.flatMap((progress, partition) => (progress.done ? [] : [partition]))
@@ -53,7 +54,7 @@ export async function* walkSearch(api: Api, { demand, ...walk }: SearchWalk): As
     const asked = isFirst ? quotas : quotas.filter(({ quota }) => quota > 0)
     const round = { ...walk, demand: wanted }
     const patienceMs = isFirst ? 0 : MOVING_MS
-    const parts = await api.searches.run(demand.signal, () =>
+    const parts = await api.searches.run(signal, () =>
       Promise.all(asked.map(({ partition, quota }) => askPartition(api, round, { partition, quota, patienceMs }))),
     )
     walk.provenances.push(...parts.map(({ position, role, stalenessMs }) => ({ position, role, stalenessMs })))
@@ -64,7 +65,7 @@ export async function* walkSearch(api: Api, { demand, ...walk }: SearchWalk): As
     remaining -= parts.reduce((sum, part) => sum + part.texts.length + part.views.length, 0)
     yield parts
     await setImmediate()
-    demand.signal.throwIfAborted()
+    signal.throwIfAborted()
     active = active.filter((partition) => walk.progress[partition]?.done === false)
   }
 }
@@ -93,8 +94,8 @@ async function askPartition(
   const ask = () => api.streams.queryPartition(TRUST_LEVEL, api.queries.search, partition, args, walk.demand)
   let answer = await ask()
   while (!answer.ok && isMoving.has(answer.reason) && api.clock.monotonic() < until) {
-    await sleep(api.clock, PAUSE_MS, walk.demand.signal)
-    walk.demand.signal.throwIfAborted()
+    await sleep(api.clock, PAUSE_MS, walk.demand.signal())
+    walk.demand.signal().throwIfAborted()
     answer = await ask()
   }
   const { result, ...provenance } = answered(answer)

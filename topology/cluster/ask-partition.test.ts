@@ -165,6 +165,6 @@ t.test('a caller who has gone is asked for no more', async (t) => {
   const { a, cluster } = ownerAndStandby()
   const gone = new AbortController()
   gone.abort(new Error('gone'))
-  await t.rejects(ask(cluster, { signal: gone.signal }), { message: 'gone' })
+  await t.rejects(ask(cluster, { signal: () => gone.signal }), { message: 'gone' })
   t.equal(a.calls.length, 0)
 })

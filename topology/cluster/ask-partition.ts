@@ -52,7 +52,7 @@ async function askHolders(
   const { demand } = question
   let failure = here
   for (const asked = new Set<string>(); failure.reason !== 'notUpToPosition';) {
-    demand.signal?.throwIfAborted()
+    demand.signal?.().throwIfAborted()
     const next = nextHolder(instances, question, asked)
     const remainingMs = until - clock.monotonic()
     if (next === undefined || remainingMs <= 0) break
@@ -104,7 +104,7 @@ async function askPeer(
   const isQuick = query.isLookUp === true && call.minOffset < 0 && timeoutMs === CALL_MS
   const answer: PeerAnswer<QueryAnswer> = isQuick
     ? await lookUps.ask(peer, call)
-    : await peers.call<QueryAnswer>(peer, 'query', call, { timeoutMs, ...(signal && { signal }) })
+    : await peers.call<QueryAnswer>(peer, 'query', call, { timeoutMs, ...(signal && { signal: signal() }) })
   if (answer.ok) return answer.answer
   return { ok: false, reason: 'notOwned', message: answer.error.message, retryAfterMs: RETRY_AFTER_MS }
 }

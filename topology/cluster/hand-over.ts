@@ -32,7 +32,7 @@ export async function handOver({ application, streams, clock }: Leaving): Promis
   const untilTaken = async (): Promise<boolean> => {
     await application.leave()
     const isTaken = ({ processor: { name }, partition }: (typeof tasks)[number]): Promise<boolean> =>
-      streams.queryPartition(name, isLive, partition, {}, { role: 'active', signal }).then(({ ok }) => ok)
+      streams.queryPartition(name, isLive, partition, {}, { role: 'active', signal: () => signal }).then(({ ok }) => ok)
     const hasHeir = tasks.every(({ processor, partition }) => directory.holders(processor.name, partition).owner)
     while (hasHeir && !signal.aborted) {
       if ((await Promise.all(tasks.map(isTaken))).every(Boolean)) return true
