@@ -1,6 +1,6 @@
 /** Counts by a pair of texts, to be told many at once where each alone would cost more than what it counts. */
 export class Tally {
-  readonly #counts = new Map<string, Map<string, number>>()
+  #counts = new Map<string, Map<string, number>>()
 
   add(name: string, label: string): void {
     let labels = this.#counts.get(name)
@@ -16,6 +16,6 @@ export class Tally {
     for (const [name, labels] of this.#counts) {
       for (const [label, times] of labels) hear(name, label, times)
     }
-    this.#counts.clear()
+    this.#counts = new Map()
   }
 }

@@ -19,7 +19,7 @@ const MAX_LOOK_UPS = 100
 export class LookUps {
   readonly #peers: Peers
   readonly #timeoutMs: number
-  readonly #waiting = new Map<string, { readonly peer: Peer; readonly lookUps: Waiting[] }>()
+  #waiting = new Map<string, { readonly peer: Peer; readonly lookUps: Waiting[] }>()
 
   constructor(peers: Peers, timeoutMs: number) {
     this.#peers = peers
@@ -38,7 +38,7 @@ export class LookUps {
 
   #send(): void {
     const waiting = [...this.#waiting.values()]
-    this.#waiting.clear()
+    this.#waiting = new Map()
     for (const { peer, lookUps } of waiting) {
       for (let at = 0; at < lookUps.length; at += MAX_LOOK_UPS) {
         const together = lookUps.slice(at, at + MAX_LOOK_UPS)

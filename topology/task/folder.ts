@@ -120,7 +120,7 @@ export class Folder {
   readonly #consequences: Consequence[] = []
   #rules: Rule[] = []
   /** Highest positions taken in this segment, by source; rows at its end, for nearly every event takes the same source. */
-  readonly #taken = new Map<string, Taken>()
+  #taken = new Map<string, Taken>()
 
   constructor(options: FolderOptions, state: FoldState) {
     this.#options = options
@@ -196,7 +196,7 @@ export class Folder {
   /** Puts what the segment's entries have taken of their sources, before anything is committed. */
   endSegment(): void {
     for (const [source, taken] of this.#taken) this.#rows.put(this.#sources, source, taken)
-    this.#taken.clear()
+    this.#taken = new Map()
   }
 
   push(consequence: Consequence): void {

@@ -35,7 +35,7 @@ export interface TableState {
   readonly runtime: TableRuntime
   current: Map<string, DirtyRow>
   committing: Map<string, DirtyRow> | undefined
-  readonly loaded: Map<string, StoredRow>
+  loaded: Map<string, StoredRow>
   readonly resident: Map<string, unknown> | undefined
   /** Undefined: its rows are hardly read twice. */
   readonly cache: RowCachePart | undefined
@@ -153,6 +153,7 @@ export class RowStore {
     }
   }
 
+  /** Maps are made anew, for one that is cleared keeps all it ever held until the next full collection. */
   endSegment(): void {
     this.#segmentOpen = false
     // What was changed is remembered when it is committed.
@@ -160,7 +161,7 @@ export class RowStore {
       if (!state.current.has(key) && state.loaded.get(key) === stored) remember(state, key, stored.encoded)
     }
     this.#fetched.length = 0
-    for (const state of this.tables) state.loaded.clear()
+    for (const state of this.tables) if (state.loaded.size > 0) state.loaded = new Map()
   }
 
   /** A row as the fold sees it. Errors: ROW_NOT_DECLARED. */

@@ -27,7 +27,6 @@ export class Delivery {
   readonly #stopping = new AbortController()
   #resumed: Promise<void> | undefined
   #seekTo: number | undefined
-  #sought = new AbortController()
   #resume: (() => void) | undefined
   /** Resolves when no call of the listener for this partition is under way or to come; set by the member. */
   done: Promise<void> = Promise.resolve()
@@ -43,7 +42,7 @@ export class Delivery {
 
   stop(): void {
     this.#stopping.abort()
-    this.#sought.abort()
+    this.partition.wake()
     this.resume()
   }
 
@@ -59,7 +58,7 @@ export class Delivery {
   /** Reading goes on at `offset`, once it is resumed. */
   seek(offset: number): void {
     this.#seekTo = offset
-    this.#sought.abort()
+    this.partition.wake()
   }
 
   /** Never rejects: what goes wrong is told to the listener's `onError` and tried again after a pause. */
@@ -67,18 +66,18 @@ export class Delivery {
     let position = from
     let failures = 0
     let batch: RecordBatch | undefined
+    const isOver = (): boolean => this.#isStopped() || this.#isSought()
     while (!this.#isStopped()) {
       try {
         await this.#resumed
         if (this.#seekTo !== undefined) {
           position = this.#seekTo
           this.#seekTo = batch = undefined
-          this.#sought = new AbortController()
         }
         if (batch === undefined) {
           position = this.#overGap(position)
           if (position === this.partition.end) {
-            await this.partition.reachesBeyond(position, this.#sought.signal)
+            await this.partition.reachesBeyond(position, isOver)
           }
           const readAt = this.#options.clock.monotonic()
           batch = { ...(await this.partition.read(position, this.#options)), readAt }

@@ -53,7 +53,7 @@ export class Partition implements TopicPartition {
   #preparedEnd = emptyRow.end
   /** Base offsets of batches whose write failed: the store may have kept them, so the next write deletes them first. */
   #doubtful = new Set<number>()
-  #waiting = new Set<() => void>()
+  #waiting: (() => void)[] = []
 
   private constructor(topic: string, topicNumber: number, partition: number, context: PartitionContext) {
     this.topic = topic
@@ -128,7 +128,7 @@ export class Partition implements TopicPartition {
       applied: () => {
         for (const batch of stored) this.#context.cache.add(this.#tail, batch)
         this.#end = end
-        this.#wake()
+        this.wake()
         return { baseOffset, timestamp }
       },
       undo: () => {
@@ -139,23 +139,23 @@ export class Partition implements TopicPartition {
     }
   }
 
-  /** Resolves when the partition reaches beyond `offset`, or when the signal is aborted. */
-  reachesBeyond(offset: number, signal: AbortSignal): Promise<void> {
+  /** Resolves when the partition reaches beyond `offset`, or at a `wake` when it is over. */
+  reachesBeyond(offset: number, isOver: () => boolean): Promise<void> {
     return new Promise((resolve) => {
       const check = (): void => {
-        if (this.end <= offset && !signal.aborted) return
-        this.#waiting.delete(check)
-        signal.removeEventListener('abort', check)
-        resolve()
+        if (this.end > offset || isOver()) resolve()
+        else this.#waiting.push(check)
       }
-      this.#waiting.add(check)
-      signal.addEventListener('abort', check)
       check()
     })
   }
 
-  #wake(): void {
-    for (const check of [...this.#waiting]) check()
+  /** Who waits looks again. */
+  wake(): void {
+    if (this.#waiting.length === 0) return
+    const waiting = this.#waiting
+    this.#waiting = []
+    for (const check of waiting) check()
   }
 
   async read(offset: number, options: ReadOptions = {}): Promise<RecordBatch> {
