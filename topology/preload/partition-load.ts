@@ -1,3 +1,4 @@
+import { isDamage } from '../../state-stores/errors.js'
 import type { StoreProvider, KeyValueStore } from '../../state-stores/key-value-store.js'
 import { createStoreDigest } from '../../state-stores/digest.js'
 import type { StoreDigest } from '../../state-stores/digest.js'
@@ -103,6 +104,7 @@ export class PartitionLoad {
   static async open(options: PartitionLoadOptions): Promise<PartitionLoad> {
     const store = await options.stores.open(options.storeName)
     try {
+      await store.verify()
       const found = (await goOn(options, store)) ?? (await begin(options, store))
       const load = new PartitionLoad(options, store, found.progress, found.digest)
       await load.#rows.loadResident()
@@ -321,6 +323,8 @@ async function copyBase(options: PartitionLoadOptions, store: KeyValueStore): Pr
   if (baseStoreName === undefined) return undefined
   const base = await stores.open(baseStoreName)
   try {
+    // The journals tell the same, only not so soon.
+    if (await isDamaged(base)) return undefined
     const found = await goOn({ load: BASE_LOAD, sources }, base)
     if (found?.digest === undefined) return undefined
     // An empty one stands for all that the journals hold.
@@ -331,6 +335,16 @@ async function copyBase(options: PartitionLoadOptions, store: KeyValueStore): Pr
     return { progress: found.progress, digest: found.digest }
   } finally {
     await base.close()
+  }
+}
+
+async function isDamaged(store: KeyValueStore): Promise<boolean> {
+  try {
+    await store.verify()
+    return false
+  } catch (thrown) {
+    if (isDamage(thrown)) return true
+    throw thrown
   }
 }
 

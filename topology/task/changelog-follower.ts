@@ -4,7 +4,6 @@ import type { KeyValueStore, WriteOperation } from '../../state-stores/key-value
 import { EngineError } from '../errors.js'
 import type { Log, RecordBatch, TopicPartition } from '../log/log.js'
 import type { Table } from '../processor.js'
-import { checkedEntries } from './checked-entries.js'
 import { parseMarker } from './changelog.js'
 import type { Marker } from './changelog.js'
 import { commitOperations } from './commit-record.js'
@@ -163,7 +162,7 @@ export class ChangelogFollower {
   async #clearLacking(): Promise<WriteOperation[]> {
     if (this.#isLackingCleared) return []
     const operations: WriteOperation[] = []
-    for await (const page of checkedEntries(this.#options.store, prefixRange(LACKING))) {
+    for await (const page of this.#options.store.entries(prefixRange(LACKING))) {
       for (const [list, keys] of page) {
         operations.push({ key: list, value: null })
         if (this.#lacksNothing) continue

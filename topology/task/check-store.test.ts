@@ -9,9 +9,7 @@ import { prefixRange } from './row-store.js'
 import { tableRuntimes } from './table-runtime.js'
 
 const { tables } = countingProcessor
-const runtimes = tableRuntimes(tables)
-const counts = runtimes.find(({ table }) => table.name === 'counts')!
-const deadlines = runtimes.find(({ table }) => table.name === '$deadlines')!
+const counts = tableRuntimes(tables).find(({ table }) => table.name === 'counts')!
 
 const atOnce = (work: () => void): Promise<void> => {
   work()
@@ -92,25 +90,6 @@ for (const [what, damage] of Object.entries(damages)) {
     t.equal(store.openIterators, 0)
   })
 }
-
-t.test('a deadline that only walks see is damage, one that is deleted meanwhile is not', async (t) => {
-  const store = await writtenStore()
-  const [name] = await keysOf(store, deadlines.prefix)
-  t.ok(name)
-  const lacks = (isStill: boolean): KeyValueStore => {
-    let looks = 0
-    return Object.assign(Object.create(store) as KeyValueStore, {
-      getMany: async (keys: readonly Buffer[]) => {
-        const values = await store.getMany(keys)
-        const isAsked = keys.some((key) => key.equals(name!))
-        if (!isAsked || (++looks > 1 && !isStill)) return values
-        return values.map((value, i) => (keys[i]!.equals(name!) ? undefined : value))
-      },
-    })
-  }
-  await t.rejects(check(lacks(true)), { code: 'STORE_MISMATCH', message: /names keys that it lacks/ })
-  t.ok(await check(lacks(false)))
-})
 
 t.test('a store that closes meanwhile ends its check', async (t) => {
   const store = await writtenStore()

@@ -11,14 +11,11 @@ import type { TableRuntime } from './table-runtime.js'
 
 /** Entries looked at in one turn: a few tenths of a millisecond. */
 const TURN_ENTRIES = 100
-/** Times that a key is found in order and not by itself until that is damage: it may be deleted, and come back, in between. */
-const LOOKS = 3
 
 /**
- * Compares a whole store, as of one moment, with what was kept of it: the rows that folds wrote with the store's digest, and the
- * index entries with those that the rows give. The engine's own keys, deadlines among them, come first and are read by
- * themselves, too: that checks the blocks' checksums. Answers how many entries there are. Errors: STORE_MISMATCH, STORE_CORRUPT;
- * STORE_CLOSED when it closes meanwhile.
+ * Checks a store's files, of which all can be told and a walk cannot harm then; then compares all of it, as of one moment, with what
+ * was kept of it: the rows that folds wrote with the store's digest, and the index entries with those that the rows give. Answers how
+ * many entries there are. Errors: STORE_CORRUPT, STORE_MISMATCH; STORE_CLOSED when it closes meanwhile.
  */
 export async function checkStore(
   store: KeyValueStore,
@@ -27,7 +24,6 @@ export async function checkStore(
 ): Promise<number> {
   await store.verify(inTurn)
   const sums = storeSums(store, tables)
-  const missing = new Set<string>()
   let entries = 0
   for await (const page of store.entries()) {
     entries += page.length
@@ -35,9 +31,7 @@ export async function checkStore(
       const some = page.slice(from, from + TURN_ENTRIES)
       await inTurn(() => some.forEach(sums.add))
     }
-    for (const key of await missingOf(store, page)) missing.add(key)
   }
-  await confirmMissing(store, missing)
   const difference = sums.difference()
   if (difference !== undefined) throw mismatch(store, difference)
   return entries
@@ -86,28 +80,6 @@ function entriesOf(store: KeyValueStore, runtime: TableRuntime, key: Buffer, val
   } catch (thrown) {
     throw mismatch(store, `a row of ${runtime.table.name} cannot be decoded`, ensureError(thrown))
   }
-}
-
-const isOwn = ([key]: Entry): boolean => key.toString('latin1', 0, 1) < FIRST_ROW
-
-/** Which of the engine's own keys of a page the store lacks when it is asked for them by themselves, as latin1. */
-async function missingOf(store: KeyValueStore, page: readonly Entry[]): Promise<string[]> {
-  const keys = page.filter(isOwn).map(([key]) => key)
-  const values = await store.getMany(keys)
-  return keys.filter((_key, i) => values[i] === undefined).map((key) => key.toString('latin1'))
-}
-
-/** Most of them were deleted since. What is found in order, again and again, and never by itself is a damaged block's. */
-async function confirmMissing(store: KeyValueStore, found: ReadonlySet<string>): Promise<void> {
-  let missing = found
-  for (let looks = 1; looks < LOOKS && missing.size > 0; looks++) {
-    const again = new Set<string>()
-    for await (const page of store.entries({ lt: Buffer.from(FIRST_ROW) })) {
-      for (const key of await missingOf(store, page)) if (missing.has(key)) again.add(key)
-    }
-    missing = again
-  }
-  if (missing.size > 0) throw mismatch(store, 'it names keys that it lacks')
 }
 
 function mismatch({ location }: KeyValueStore, what: string, cause?: Error): StoreError {

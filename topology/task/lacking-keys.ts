@@ -1,6 +1,5 @@
 import type { KeyValueStore, WriteOperation } from '../../state-stores/key-value-store.js'
 import type { Log, TopicPartition } from '../log/log.js'
-import { checkedEntries } from './checked-entries.js'
 import { isMeta } from './restore.js'
 import { prefixRange } from './row-store.js'
 import { LACKING } from './table-runtime.js'
@@ -22,7 +21,7 @@ export class LackingKeys {
 
   /** Learns what an earlier life left. */
   async load(store: KeyValueStore): Promise<void> {
-    for await (const page of checkedEntries(store, prefixRange(LACKING))) {
+    for await (const page of store.entries(prefixRange(LACKING))) {
       for (const [list, keys] of page) {
         this.#lists.push(list)
         for (const key of JSON.parse(keys.toString()) as string[]) this.#keys.add(key)

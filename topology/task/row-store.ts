@@ -3,7 +3,6 @@ import { cut } from '../../common/errors.js'
 import type { RowCodec } from '../../schemas/avro.js'
 import type { Table } from '../processor.js'
 import type { KeyValueStore } from '../../state-stores/key-value-store.js'
-import { checkedEntries } from './checked-entries.js'
 import { ReusedBytes } from '../../common/reused-bytes.js'
 import { RowCache } from './row-cache.js'
 import type { RowCachePart } from './row-cache.js'
@@ -113,7 +112,7 @@ export class RowStore {
   async loadResident(): Promise<void> {
     for (const { runtime, resident } of this.tables) {
       if (resident === undefined) continue
-      for await (const page of checkedEntries(this.#store, prefixRange(runtime.prefix))) {
+      for await (const page of this.#store.entries(prefixRange(runtime.prefix))) {
         for (const [key, value] of page) resident.set(key.toString('utf8', 1), runtime.table.codec.decode(value))
       }
     }
