@@ -1,4 +1,3 @@
-import { request } from 'undici'
 import { cut, ensureError } from '../../common/errors.js'
 import { OperatorError } from './operator-errors.js'
 
@@ -19,6 +18,8 @@ export async function askInstance<Body>(
     ...(flags.actor !== undefined && { 'x-pulsefold-actor': flags.actor }),
     ...(flags.reason !== undefined && { 'x-pulsefold-reason': flags.reason }),
   }
+  // Loaded only here: other commands begin sooner without it.
+  const { request } = await import('undici')
   let status: number
   let text: string
   try {

@@ -3,7 +3,6 @@ import { systemClock } from '../../common/clock.js'
 import { loadSettings } from '../../common/settings.js'
 import { projectDirectory } from '../project-directory.js'
 import type { ResetPlan } from '../reset/plan.js'
-import { reset } from '../reset/reset.js'
 
 /** Adds `reset`: the state is made anew from the journals at the next start. */
 export function registerReset(program: Command): void {
@@ -17,6 +16,8 @@ export function registerReset(program: Command): void {
     .allowExcessArguments()
     .action(async ({ dryRun }: { readonly dryRun: boolean }, command: Command) => {
       const { settings } = loadSettings({ flags: command.args, environment: process.env, projectDirectory })
+      // Kafka's client comes with it: other commands begin sooner without.
+      const { reset } = await import('../reset/reset.js')
       const plan = await reset(settings, systemClock, dryRun)
       const isOnKafka = settings.kafkaBrokers.length > 0
       for (const line of lines(plan, dryRun ? 'would be deleted' : 'deleted', isOnKafka && settings.applicationId)) {

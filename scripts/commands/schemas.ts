@@ -1,7 +1,6 @@
 import type { Command } from 'commander'
 import { loadSettings, SettingsError } from '../../common/settings.js'
 import { expectedOf } from '../../common/settings-faults.js'
-import { registrar } from '../../schemas/registry/registrar.js'
 import type { Registrar, SchemaStanding, TopicSchema } from '../../schemas/registry/registrar.js'
 import { auditedProcessors } from '../audit/audited-processors.js'
 import { declaredProcessors } from '../process/declared-processors.js'
@@ -27,6 +26,8 @@ export function registerSchemas(program: Command): void {
         const hasPeerSite = settings.sitePeerUrl !== ''
         const processors = hasPeerSite ? auditedProcessors(settings) : declaredProcessors(settings)
         const all = topicSchemas(processors, applicationId)
+        // Loaded only here: other commands begin sooner without it.
+        const { registrar } = await import('../../schemas/registry/registrar.js')
         if (!(await work(registrar(url), all, console.log))) process.exitCode = 1
       })
   }

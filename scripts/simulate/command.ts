@@ -5,7 +5,6 @@ import { registerSimulateE2t } from './e2t/command.js'
 import { heartbeatCount } from './plan.js'
 import { progressOn } from './progress.js'
 import { isAsExpected, reportLines } from './report.js'
-import { simulateTrustLevels } from './simulate.js'
 import { registerSimulateSis } from './sis/command.js'
 
 interface Flags {
@@ -42,6 +41,7 @@ export function registerSimulate(program: Command): void {
       await whileNotInterrupted(async (signal) => {
         const progress = progressOn(process.stderr, heartbeatCount(options), 'heartbeats')
         try {
+          const { simulateTrustLevels } = await import('./simulate.js')
           const report = await simulateTrustLevels(options, { clock: systemClock, signal, progress })
           progress.stop()
           console.log(reportLines(report).join('\n'))

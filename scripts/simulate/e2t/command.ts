@@ -4,7 +4,6 @@ import { keepAliveProfiles } from '../../../common/keep-alive-times.js'
 import type { KeepAliveProfile } from '../../../common/keep-alive-times.js'
 import { numberFrom, whileNotInterrupted } from '../command-line.js'
 import { isAsExpected, reportLines } from './report.js'
-import { simulateE2t } from './simulate-e2t.js'
 
 interface Flags {
   readonly url: string
@@ -54,6 +53,7 @@ export function registerSimulateE2t(simulate: Command): void {
       const { keepAliveResponseTimeoutMs: timeoutMs, keepAliveDelayMs: delayMs } = keepAliveProfiles[flags.profile]
       return whileNotInterrupted(async (signal) => {
         const options = { ...flags, ransPerInstance: flags.rans, timeoutMs, delayMs }
+        const { simulateE2t } = await import('./simulate-e2t.js')
         const report = await simulateE2t(options, { clock: systemClock, signal })
         console.log(reportLines(report).join('\n'))
         return isAsExpected(report)

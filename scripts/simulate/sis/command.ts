@@ -4,7 +4,6 @@ import { numberFrom, whileNotInterrupted } from '../command-line.js'
 import { progressOn } from '../progress.js'
 import { leastDurationMs } from './plan.js'
 import { isSisAsExpected, sisReportLines } from './report.js'
-import { simulateSis } from './simulate-sis.js'
 
 interface Flags {
   readonly url: string
@@ -50,6 +49,7 @@ export function registerSimulateSis(simulate: Command): void {
       await whileNotInterrupted(async (signal) => {
         const progress = progressOn(process.stderr, duration, 's')
         try {
+          const { simulateSis } = await import('./simulate-sis.js')
           const report = await simulateSis(options, { clock: systemClock, signal, progress })
           progress.stop()
           console.log(sisReportLines(report).join('\n'))
