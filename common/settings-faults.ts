@@ -1,7 +1,8 @@
 import { cut, PulsefoldError } from './errors.js'
 import type { ErrorTable } from './errors.js'
 import { specOf } from './settings-schema.js'
-import type { SettingName, SettingSpec } from './settings-schema.js'
+import type { SettingSpec } from './settings/spec.js'
+import type { SettingName } from './settings-schema.js'
 
 /** Where a value comes from; a later one wins. */
 export type SettingSource = 'default' | 'file' | 'environment' | 'flag'
