@@ -49,6 +49,20 @@ if (brokers.length > 0) {
     t.equal(await third.level('dev-1'), 'COMPLETE')
   })
 
+  t.test('ME-01 a compacted source of tombstones alone is passed, in one process with its producer', async (t) => {
+    const values = await onKafka(t, brokers)
+    const topic = String(values.heartbeatTopic)
+    const { createTopic } = await foreignClient(t, brokers)
+    await createTopic(topic, 1, { 'cleanup.policy': 'compact' })
+    const system = await startSystem(t, values)
+    await system.register(PLUGIN, ['dev-1'])
+    const count = inFull(130_000, 30_000)
+    const tombstones = Array.from({ length: count }, (_, i) => ({ key: Buffer.from(`dev-${i}`), value: null }))
+    await system.append([...tombstones, heartbeat('dev-1', 'NONE')])
+    t.ok(await system.levelIs('dev-1', 'NONE', 120_000))
+    t.equal(await system.metric('pulsefold_ingested_records_total', 'NULL_VALUE'), count)
+  })
+
   t.test('OR-08 own topics with another number of partitions stop the start, which says what to do', async (t) => {
     const values = await onKafka(t, brokers)
     const { createTopic } = await foreignClient(t, brokers)

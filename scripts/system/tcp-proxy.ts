@@ -5,12 +5,15 @@ import type { Test } from 'tap'
 
 /**
  * pass: as if it were not there. refuse: connections there are reset, new ones too. stall: they are taken, and nothing moves
- * any more. slow: each piece comes `delayMs` later.
+ * any more. slow: each piece comes `delayMs` later. throttle: each connection carries 100 kB/s at most, each way.
  */
-export type Fault = 'pass' | 'refuse' | 'stall' | 'slow'
+export type Fault = 'pass' | 'refuse' | 'stall' | 'slow' | 'throttle'
+
+const THROTTLE_BYTES_PER_MS = 100
 
 export interface TcpProxy {
   readonly url: string
+  readonly port: number
   /** Where it leads; may be told later. */
   target: number
   set(fault: Fault): void
@@ -31,6 +34,10 @@ export async function tcpProxy(t: Test, delayMs = 50): Promise<TcpProxy> {
       if (fault === 'stall') return
       if (fault === 'slow') setTimeout(() => to.write(bytes), delayMs)
       else to.write(bytes)
+      if (fault === 'throttle') {
+        from.pause()
+        setTimeout(() => from.resume(), bytes.length / THROTTLE_BYTES_PER_MS)
+      }
     })
     from.once('close', () => to.destroy())
   }
@@ -52,8 +59,10 @@ export async function tcpProxy(t: Test, delayMs = 50): Promise<TcpProxy> {
     server.close()
     for (const socket of sockets) socket.destroy()
   })
+  const { port } = server.address() as AddressInfo
   const proxy: TcpProxy = {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: `http://127.0.0.1:${port}`,
+    port,
     target: 0,
     set(next) {
       fault = next
