@@ -8,7 +8,7 @@ import type { EventRecord } from '../cloudevents/cloud-event.js'
 import { decodeHeartbeat } from '../trust-level/heartbeat.js'
 import { deviceTrustLevelAvro } from '../trust-level/heartbeat-schema.js'
 import { confluentRegistry } from './confluent-registry.js'
-import { framed, registryDouble } from './registry-double.js'
+import { framed, registryDouble, varint } from './registry-double.js'
 import type { RegistryDouble } from './registry-double.js'
 import type { SchemaRegistry } from './schema-registry.js'
 
@@ -195,14 +195,6 @@ t.test('SC-06 writer schemas newer than ours are read by the rules of Avro', asy
     t.equal(await outcome(registry, framed(id, schema, value)), expected, `writer ${id}`)
   }
 })
-
-/** Avro's long: zigzag, seven bits a byte. */
-function varint(value: bigint): Buffer {
-  const bytes: number[] = []
-  let rest = BigInt.asUintN(64, (value << 1n) ^ (value >> 63n))
-  for (; rest > 127n; rest >>= 7n) bytes.push(Number(rest & 127n) | 128)
-  return Buffer.from([...bytes, Number(rest)])
-}
 
 t.test('SC-08 longs beyond 2^53 are exact, alone, in unions and from ints', async (t) => {
   const { double, registry } = await given(t)

@@ -54,3 +54,11 @@ export function framed(id: number, schema: unknown, value: unknown): Buffer {
   head.writeUInt32BE(id, 1)
   return Buffer.concat([head, avsc.Type.forSchema(schema as avsc.Schema).toBuffer(value)])
 }
+
+/** Avro's long: zigzag, seven bits a byte. */
+export function varint(value: bigint): Buffer {
+  const bytes: number[] = []
+  let rest = BigInt.asUintN(64, (value << 1n) ^ (value >> 63n))
+  for (; rest > 127n; rest >>= 7n) bytes.push(Number(rest & 127n) | 128)
+  return Buffer.from([...bytes, Number(rest)])
+}
