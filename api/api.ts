@@ -40,6 +40,8 @@ export interface Api {
   readonly auditToken: string
   /** An empty store for an audit to fold into; the audit closes it. */
   readonly openAuditStore: () => Promise<KeyValueStore>
+  /** Of two sites in one log: the topic of the other site's journal of a domain. */
+  readonly peerJournal?: ((domain: string) => string | undefined) | undefined
   /** The copies that this instance holds. */
   readonly auditCopies: () => Promise<Copies>
   readonly decodeRecord: DecodeRecord

@@ -32,8 +32,14 @@ const answer = { 200: { description: 'As the command with --json', type: ['objec
 
 /** GET /audit/state and /audit/explain: the commands of these names, for one key. They fold the journal of its partition. */
 export function registerAuditQuestions(app: FastifyInstance, api: Api): void {
-  const { streams, applicationId, openAuditStore: openStore } = api
-  const audit: Audit = { source: { reader: streams.log }, applicationId, processors: streams.processors, openStore }
+  const { streams, applicationId, openAuditStore: openStore, peerJournal } = api
+  const audit: Audit = {
+    source: { reader: streams.log },
+    applicationId,
+    processors: streams.processors,
+    openStore,
+    peerJournal,
+  }
   const gate = createGate(AUDITS_AT_ONCE)
   const run = <Result>(reply: FastifyReply, work: (signal: AbortSignal) => Promise<Result>): Promise<Result> => {
     const signal = clientGone(reply)

@@ -17,3 +17,12 @@ export function auditedProcessors(settings: Settings): readonly Processor[] {
 export function storedName(taskStore: string): string {
   return taskStore.startsWith(`${REGISTER}-`) ? taskStore.slice('site-'.length) : taskStore
 }
+
+/** Of two sites in one cluster the other's journals, by domain; of the register each has the other's changes. */
+export function peerJournalOf({
+  siteSharesLog,
+  sitePeerApplicationId,
+}: Settings): ((domain: string) => string | undefined) | undefined {
+  if (!siteSharesLog) return undefined
+  return (domain) => (domain === REGISTER ? undefined : names.journal(sitePeerApplicationId, domain))
+}

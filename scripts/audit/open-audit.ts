@@ -11,7 +11,7 @@ import { projectDirectory } from '../project-directory.js'
 import { apiReader } from './api-reader.js'
 import { archivedSource } from './archived-source.js'
 import type { ArchiveDirectories } from './archived-source.js'
-import { auditedProcessors } from './audited-processors.js'
+import { auditedProcessors, peerJournalOf } from './audited-processors.js'
 import { openEmbeddedReader } from './embedded-reader.js'
 import { scratchStores } from './scratch-stores.js'
 
@@ -49,6 +49,7 @@ export async function openAudit(
     isOfSettings: flags.url === undefined && flags.archive === undefined,
     applicationId,
     processors: auditedProcessors({ ...settings, applicationId }),
+    peerJournal: peerJournalOf(settings),
     openStore: () => scratch.openStore(),
     async close() {
       await close()

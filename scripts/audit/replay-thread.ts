@@ -3,7 +3,7 @@ import { portReader } from '../../topology/audit/port-reader.js'
 import { replayer } from '../../topology/audit/replay-journals.js'
 import type { JournalReplay } from '../../topology/audit/replay-journals.js'
 import { archivedSource } from './archived-source.js'
-import { auditedProcessors } from './audited-processors.js'
+import { auditedProcessors, peerJournalOf } from './audited-processors.js'
 import type { ReplayThreadData, ReplayThreadMessage } from './replay-threads.js'
 import { openScratchStore } from './scratch-stores.js'
 
@@ -14,6 +14,7 @@ const replay = replayer({
   source: await archivedSource(files, portReader(journals)),
   applicationId: settings.applicationId,
   processors: auditedProcessors(settings),
+  peerJournal: peerJournalOf(settings),
   openStore: () => openScratchStore(directory, `thread-${threadId}-store-${++opened}`),
 })
 const tell = (message: ReplayThreadMessage): void => parentPort?.postMessage(message)

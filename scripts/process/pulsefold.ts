@@ -16,6 +16,7 @@ import { Application } from '../../topology/application.js'
 import { copiesOf } from '../../topology/audit/copies.js'
 import { ClusterStreams } from '../../topology/cluster/cluster-streams.js'
 import { Peers } from '../../topology/cluster/peers.js'
+import { peerJournalOf } from '../audit/audited-processors.js'
 import { scratchStores } from '../audit/scratch-stores.js'
 import type { Domains } from '../site/domain-host.js'
 import type { Site } from '../site/site.js'
@@ -142,6 +143,7 @@ export async function startPulsefold(
       ricId: settings.ricId,
       auditToken: settings.auditToken,
       openAuditStore: () => scratch.openStore(),
+      peerJournal: peerJournalOf(settings),
       auditCopies: () => copiesOf(running.application),
       decodeRecord: (topic, record) => decodeRecord(running.application.codecOf(topic), record),
       metrics: { contentType: metrics.contentType, metrics: () => metrics.text() },

@@ -13,6 +13,8 @@ export interface Audit {
   readonly source: JournalSource
   readonly applicationId: string
   readonly processors: readonly Processor[]
+  /** Of two sites in one log: the topic of the other site's journal of a domain. */
+  readonly peerJournal?: ((domain: string) => string | undefined) | undefined
   /** Ends it, with the signal's reason. */
   readonly signal?: AbortSignal
   /** A new empty store, which the audit closes. */
@@ -63,6 +65,7 @@ export async function withFold<Result>(
   work: (fold: JournalFold) => Promise<Result>,
 ): Promise<Result> {
   const { source, signal } = audit
+  const peerJournal = audit.peerJournal?.(processor.name)
   // A journal that begins later may have a snapshot there: without it there is nothing to fold.
   const { start } = await source.reader.offsets(journal)
   const snapshot = await source.snapshotBefore?.(journal, Math.max(from, start))
@@ -77,6 +80,7 @@ export async function withFold<Result>(
         store,
         snapshot,
         knownGaps,
+        peerJournal,
         signal,
         ...observers,
       }),

@@ -25,6 +25,8 @@ export interface JournalFoldOptions {
   readonly journal: TopicPartition
   /** Empty; holds the folded rows afterwards. */
   readonly store: KeyValueStore
+  /** Topic of the other site's journal, where two sites have one log. */
+  readonly peerJournal?: string | undefined
   /** What is known to be missing of the journal, or to have been loaded. */
   readonly knownGaps?: readonly Gap[] | undefined
   /** Where to begin; default: an empty state at the journal's start. */
@@ -160,9 +162,9 @@ export class JournalFold {
 
   /** What the state lacks as of a moment: `gaps`, and what this site has of another one's journal and has not loaded by then. */
   async gapsAt(until: Moment): Promise<readonly Gap[]> {
-    const { reader, journal } = this.#options
+    const { reader, journal, peerJournal } = this.#options
     const upTo = until.kind === 'time' ? until.time : until.kind === 'end' ? undefined : this.folder.state.time
-    return [...this.gaps, ...(await unloadedRecords(reader, journal, this.gaps, upTo))]
+    return [...this.gaps, ...(await unloadedRecords(reader, journal, this.gaps, { upTo, peerJournal }))]
   }
 
   /** Leaves out what lies before `offset`: it is known to change nothing. What it lacks is a gap all the same. */
@@ -202,9 +204,9 @@ export class JournalFold {
 
   /** What another site's journal had to say at the beginning of a term, which is not in this one. */
   async noteLoaded(term: OwnerEntry, offset: number): Promise<void> {
-    const { reader, journal, knownGaps = [] } = this.#options
+    const { reader, journal, knownGaps = [], peerJournal } = this.#options
     const known = knownGaps.find(({ loadedAt }) => loadedAt === offset)
-    this.gaps.push(known ?? (await loadedRecords(reader, this.codec, journal, term, offset)))
+    this.gaps.push(known ?? (await loadedRecords(reader, this.codec, journal, term, offset, peerJournal)))
   }
 
   /** Notes that records before `offset` are not there. */

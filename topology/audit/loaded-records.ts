@@ -8,8 +8,8 @@ import type { Gap, JournalReader } from './journal-source.js'
 const SITES = ['primary', 'secondary']
 
 /**
- * What a term that begins with a pre-load has taken from the other site's journal: in the mirror all before a term as high, for the
- * other site's terms were lower. (two sites, "What is loaded")
+ * What a term that begins with a pre-load has taken from the other site's journal: all before a term as high, for the other site's
+ * terms were lower. `peerJournal`: the topic of that journal, where it is in the same log and has no mirror. (two sites, "What is loaded")
  */
 export async function loadedRecords(
   reader: JournalReader,
@@ -17,42 +17,51 @@ export async function loadedRecords(
   journal: TopicPartition,
   { epoch, instance }: OwnerEntry,
   loadedAt: number,
+  peerJournal: string | undefined,
 ): Promise<Gap> {
   const { partition } = journal
   const own = instance.slice(0, instance.indexOf('/'))
   const other = SITES.find((site) => site !== own) ?? ''
-  const mirror = { topic: names.mirror(other, journal.topic), partition }
-  if ((await reader.topic(mirror.topic)) === undefined) {
+  const [copy] = await topicsThere(reader, [names.mirror(other, journal.topic), peerJournal])
+  if (copy === undefined) {
     return { topic: names.siteJournal(other, journal.topic), partition, from: 0, to: 0, loadedAt }
   }
-  const { start: from, end } = await reader.offsets(mirror)
+  const loaded = { topic: copy, partition }
+  const { start: from, end } = await reader.offsets(loaded)
   for (let offset = from; offset < end;) {
-    const { records, next } = await reader.read(mirror, offset)
-    for (const record of readableRecords(codec, mirror, records, () => undefined)) {
+    const { records, next } = await reader.read(loaded, offset)
+    for (const record of readableRecords(codec, loaded, records, () => undefined)) {
       const isLater = record.entries.some((entry) => entry.kind === 'owner' && entry.epoch >= epoch)
-      if (isLater) return { ...mirror, from, to: record.offset, loadedAt }
+      if (isLater) return { ...loaded, from, to: record.offset, loadedAt }
     }
     if (next <= offset) break
     offset = next
   }
-  return { ...mirror, from, to: end, loadedAt }
+  return { ...loaded, from, to: end, loadedAt }
 }
 
 /** What this site has of the other's journal by a time (ms; absent: by now), and has not loaded: nothing here follows from it. */
 export async function unloadedRecords(
   reader: JournalReader,
-  { topic, partition }: TopicPartition,
+  { topic: journal, partition }: TopicPartition,
   loaded: readonly Gap[],
-  upTo?: number,
+  { upTo, peerJournal }: { readonly upTo: number | undefined; readonly peerJournal: string | undefined },
 ): Promise<readonly Gap[]> {
-  const unloaded: Gap[] = []
-  for (const site of SITES) {
-    const mirror = { topic: names.mirror(site, topic), partition }
-    if ((await reader.topic(mirror.topic)) === undefined) continue
-    const { start, end } = await reader.offsets(mirror)
-    const to = upTo === undefined ? end : await reader.offsetForTime(mirror, upTo + 1)
-    const from = Math.max(start, ...loaded.filter((gap) => gap.topic === mirror.topic).map((gap) => gap.to))
-    if (from < to) unloaded.push({ ...mirror, from, to, loadedAt: null })
+  const copies = await topicsThere(reader, [...SITES.map((site) => names.mirror(site, journal)), peerJournal])
+  const unloaded = copies.map(async (topic) => {
+    const copy = { topic, partition }
+    const { start, end } = await reader.offsets(copy)
+    const to = upTo === undefined ? end : await reader.offsetForTime(copy, upTo + 1)
+    const from = Math.max(start, ...loaded.filter((gap) => gap.topic === topic).map((gap) => gap.to))
+    return { ...copy, from, to, loadedAt: null }
+  })
+  return (await Promise.all(unloaded)).filter(({ from, to }) => from < to)
+}
+
+async function topicsThere(reader: JournalReader, topics: readonly (string | undefined)[]): Promise<readonly string[]> {
+  const there: string[] = []
+  for (const topic of topics) {
+    if (topic !== undefined && (await reader.topic(topic)) !== undefined) there.push(topic)
   }
-  return unloaded
+  return there
 }
