@@ -124,16 +124,23 @@ t.test('SH-05 idle connections are closed at the stop, a running request ends, n
   await server.stop()
 })
 
-t.test('a request that does not end is cut off at the stop', async (t) => {
-  const { server, streams } = await testApi(t, { clock: fastClock() })
+t.test('a request that does not end is cut off at the stop, after the time that it is given', async (t) => {
+  const waitsMs: number[] = []
+  const clock = fastClock()
+  const setTimer = (callback: () => void, delayMs: number): (() => void) => {
+    waitsMs.push(delayMs)
+    return clock.setTimer(callback)
+  }
+  const { server, streams } = await testApi(t, { clock: { ...clock, setTimer } })
   const url = await server.start()
   streams.hold = () => new Promise(() => undefined)
   const agent = new Agent()
   const request = fetchWith(agent, `${url}/ncmp/v1/ch/ch-1`)
   const cut = t.rejects(request, { code: 'ECONNRESET' })
   await once(server.app.server, 'request')
-  await server.stop()
+  await server.stop(1234)
   await cut
+  t.same(waitsMs.slice(-2), [1234, 500])
 })
 
 t.test('ME-03 searches whose clients have gone are not begun, and leave nothing open', async (t) => {

@@ -18,7 +18,7 @@ export interface AnchorRun {
 export interface Anchor {
   throughput(): Promise<AnchorRun>
   /** The changelog of the same 1.2 million records read into empty stores. */
-  restore(): Promise<{ readonly seconds: number; readonly changelogRecords: number }>
+  restore(): Promise<{ readonly seconds: number; readonly cpuSeconds: number }>
   /** Its small HTTP server, all folded. */
   serve(): Promise<AnchorServer>
 }
