@@ -1,5 +1,5 @@
 import { avroRowCodec } from '../schemas/avro.js'
-import type { FoldContext, IndexEntry, JournalEvent, Processor, Reads, Table } from './processor.js'
+import type { FoldContext, IndexEntry, JournalEvent, Processor, Query, Reads, Table } from './processor.js'
 
 /**
  * A small domain for the engine's own tests: counts events by key. What else an event does its mode says: `timer` and
@@ -101,6 +101,11 @@ function evolve(event: Counted, context: FoldContext): void {
   context.answer({ key, count: row.count })
 }
 
+export const countQuery: Query = {
+  name: 'count',
+  run: async (reader, key) => (await reader.get(counts, key as string))?.count ?? 0,
+}
+
 /** `value` of an input record: `key` or `key:mode`; empty is rejected. */
 export const countingProcessor: Processor<Counted> = {
   name: 'counting',
@@ -130,12 +135,7 @@ export const countingProcessor: Processor<Counted> = {
   ],
   outputs: [countOutput, onceOutput],
   tables: [counts, totals],
-  queries: [
-    {
-      name: 'count',
-      run: async (reader, key) => (await reader.get(counts, key as string))?.count ?? 0,
-    },
-  ],
+  queries: [countQuery],
   effectors: [
     {
       kind: 'echo',

@@ -13,6 +13,7 @@ import { names } from './names.js'
 import { silentObserver } from './observer.js'
 import type { EngineObserver } from './observer.js'
 import type { Processor } from './processor.js'
+import { recordsOf, settled } from './test-kit.js'
 import type { TaskEnvironment } from './task/environment.js'
 
 export interface TestDriverOptions {
@@ -28,10 +29,6 @@ export interface TestDriverOptions {
 
 /** Process starts by what they find: no two of them have one name. */
 const starts = new WeakMap<MemoryProvider, number>()
-
-/** Turns of the event loop without a change after which nothing is under way. */
-const QUIET_TURNS = 6
-const MAX_TURNS = 200_000
 
 /**
  * Runs a whole topology in memory, on a clock that the test moves: the same engine as in production, on the embedded log
@@ -118,29 +115,12 @@ export class TopologyTestDriver {
 
   /** Waits until nothing moves any more at this moment of the clock. */
   async settle(): Promise<void> {
-    let quiet = 0
-    let before = ''
-    for (let turn = 0; turn < MAX_TURNS && quiet < QUIET_TURNS; turn++) {
-      await new Promise((resolve) => setImmediate(resolve))
-      const now = await this.#fingerprint()
-      quiet = now === before ? quiet + 1 : 0
-      before = now
-    }
+    await settled(() => this.#fingerprint())
   }
 
   /** All records of a topic, by partition and offset. */
-  async read(topic: string): Promise<(LogRecord & { readonly partition: number })[]> {
-    const description = await this.log.topic(topic)
-    const records: (LogRecord & { readonly partition: number })[] = []
-    for (let partition = 0; partition < (description?.partitions ?? 0); partition++) {
-      const { start, end } = await this.log.offsets({ topic, partition })
-      for (let offset = start; offset < end;) {
-        const batch = await this.log.read({ topic, partition }, offset)
-        records.push(...batch.records.map((record) => ({ ...record, partition })))
-        offset = batch.next
-      }
-    }
-    return records
+  read(topic: string): Promise<(LogRecord & { readonly partition: number })[]> {
+    return recordsOf(this.log, topic)
   }
 
   deadLetters(): Promise<(LogRecord & { readonly partition: number })[]> {

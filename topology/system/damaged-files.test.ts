@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import t from 'tap'
 import type { Test } from 'tap'
-import { countingProcessor } from '../counting-processor.js'
+import { countingProcessor, countQuery } from '../counting-processor.js'
 import { TopologyTestDriver } from '../test-driver.js'
 import { inputRecord } from './counting-run.js'
 import { filesFor, fill, flip, isFolded, isReady, tablesOf, until } from './store-files.js'
@@ -38,7 +38,7 @@ async function counted(t: Test) {
 type Counted = Awaited<ReturnType<typeof counted>>
 
 async function countOf(t: Test, driver: TopologyTestDriver, i: number): Promise<unknown> {
-  const answer = await driver.application.query('counting', countingProcessor.queries[0]!, key(i), key(i))
+  const answer = await driver.application.query('counting', countQuery, key(i), key(i))
   if (answer.ok) return answer.result
   t.match(answer, { reason: /storeFailed|restoring|stopping/, retryAfterMs: 1000 })
   await until(driver, isReady(driver))

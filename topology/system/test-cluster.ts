@@ -14,6 +14,7 @@ import type { EngineObserver } from '../observer.js'
 import { partitionOf } from '../partitioner.js'
 import type { Processor } from '../processor.js'
 import type { Task } from '../task/task.js'
+import { recordsOf, settled } from '../test-kit.js'
 import { TestProcess } from './test-process.js'
 
 export interface TestClusterOptions {
@@ -45,10 +46,6 @@ export interface InstanceOptions extends Partial<ApplicationOptions> {
   readonly skewMs?: number
   readonly clockRate?: number
 }
-
-/** Turns of the event loop in which no process does anything after which none will. */
-const QUIET_TURNS = 5
-const MAX_TURNS = 200_000
 
 /** Several instances of one application on one embedded log in one process, each with stores of its own, on one manual clock. */
 export class TestCluster {
@@ -122,11 +119,7 @@ export class TestCluster {
 
   /** Waits until nothing moves any more at this moment of the clock. */
   async settle(): Promise<void> {
-    for (let turns = 0, quiet = 0, before = -1; turns < MAX_TURNS && quiet < QUIET_TURNS; turns++) {
-      await turn()
-      quiet = this.#activity === before ? quiet + 1 : 0
-      before = this.#activity
-    }
+    await settled(() => this.#activity)
   }
 
   /** Something happened that others may follow. */
@@ -141,17 +134,8 @@ export class TestCluster {
   }
 
   /** All records of a topic, by partition and offset. */
-  async read(topic: string): Promise<(LogRecord & { readonly partition: number })[]> {
-    const records: (LogRecord & { readonly partition: number })[] = []
-    for (let partition = 0; partition < ((await this.log.topic(topic))?.partitions ?? 0); partition++) {
-      const { start, end } = await this.log.offsets({ topic, partition })
-      for (let offset = start; offset < end;) {
-        const batch = await this.log.read({ topic, partition }, offset)
-        records.push(...batch.records.map((record) => ({ ...record, partition })))
-        offset = batch.next
-      }
-    }
-    return records
+  read(topic: string): Promise<(LogRecord & { readonly partition: number })[]> {
+    return recordsOf(this.log, topic)
   }
 
   deadLetters(): Promise<(LogRecord & { readonly partition: number })[]> {
@@ -278,8 +262,6 @@ export class TestCluster {
     return instance
   }
 }
-
-export const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
 /** Methods of a class, as an object to spread. */
 export function logOf(log: Log): Log {
