@@ -43,7 +43,7 @@ export type Consequence =
     }
   | { readonly kind: 'request'; readonly effect: EffectRequest }
   | { readonly kind: 'settled'; readonly effectId: string }
-  | { readonly kind: 'armed'; readonly due: number }
+  | { readonly kind: 'armed' | 'disarmed'; readonly due: number; readonly id: string }
   | { readonly kind: 'intakeAsked'; readonly asOf: number }
   /** `isNewest`: a new term has begun; else the record came too late. */
   | { readonly kind: 'owner'; readonly owner: OwnerEntry; readonly isNewest: boolean }
@@ -205,11 +205,12 @@ export class Folder {
 
   arm(due: number, id: string): void {
     this.#rows.put(this.#deadlines, deadlineKey(due, id), true)
-    this.push({ kind: 'armed', due })
+    this.push({ kind: 'armed', due, id })
   }
 
   disarm(due: number, id: string): void {
     this.#rows.put(this.#deadlines, deadlineKey(due, id), undefined)
+    this.push({ kind: 'disarmed', due, id })
   }
 
   answer(commandId: string, answer: unknown, offset: number): void {
@@ -245,7 +246,7 @@ export class Folder {
     if (isArmed && (entry.epoch < this.state.epoch || entry.due > this.state.time)) return
     this.push({ kind: 'fired', due: entry.due, id: entry.id })
     if (!isArmed) return
-    this.disarm(entry.due, entry.id)
+    this.#rows.put(this.#deadlines, deadlineKey(entry.due, entry.id), undefined)
     if (entry.id.startsWith(ANSWER_DEADLINE)) {
       this.#rows.put(this.#answers, entry.id.slice(ANSWER_DEADLINE.length), undefined)
     } else {
@@ -265,7 +266,7 @@ export class Folder {
     this.push({ kind: 'deadLetter', problem, position })
     if (entry.kind === 'timer') {
       // It would fail for ever.
-      this.disarm(entry.due, entry.id)
+      this.#rows.put(this.#deadlines, deadlineKey(entry.due, entry.id), undefined)
       this.push({ kind: 'fired', due: entry.due, id: entry.id })
     } else if (entry.commandId !== undefined) {
       const { commandId } = entry

@@ -33,10 +33,9 @@ const MAX_APPEND = 500
 type Of<Kind extends Consequence['kind']> = Extract<Consequence, { kind: Kind }>
 
 /**
- * Sends what folds have made; the next commit waits for the acknowledgements, and so do answers. Tells the earliest deadline
- * that was armed, or infinity.
+ * Sends what folds have made; the next commit waits for the acknowledgements, and so do answers.
  */
-export function follow(consequences: readonly Consequence[], followers: Followers): number {
+export function follow(consequences: readonly Consequence[], followers: Followers): void {
   const { environment, committer, timers, effects, onceOutputs, ownership } = followers
   const outputs: Promise<unknown>[] = []
   const once: OnceOutput[] = []
@@ -44,7 +43,6 @@ export function follow(consequences: readonly Consequence[], followers: Follower
   let sent = 0
   const answers: Of<'answer'>[] = []
   const counts = new Map<string, number>()
-  let armed = Number.POSITIVE_INFINITY
   for (const consequence of consequences) {
     switch (consequence.kind) {
       case 'output':
@@ -80,7 +78,10 @@ export function follow(consequences: readonly Consequence[], followers: Follower
         if (followers.isLive) environment.askIntake(consequence.asOf)
         break
       case 'armed':
-        armed = Math.min(armed, consequence.due)
+        timers.armed(consequence)
+        break
+      case 'disarmed':
+        timers.disarmed(consequence)
         break
       case 'fired':
         timers.fired(consequence)
@@ -109,7 +110,7 @@ export function follow(consequences: readonly Consequence[], followers: Follower
     committer.addOutputs(acknowledged, awaited)
     acknowledged.then(tell, (thrown: unknown) => followers.onFailed(ensureError(thrown)))
   }
-  return armed
+  timers.folded()
 }
 
 function targetOf({ output, record }: Of<'output'>, { outputPartitions }: TaskEnvironment): TopicPartition {

@@ -399,7 +399,7 @@ export class Task {
   async #fold(segment: readonly FoldItem[]): Promise<void> {
     // Failed under way: nothing more is folded, and nothing more sent.
     this.#stop.signal.throwIfAborted()
-    const { rows, folder, timers } = this.#open()
+    const { rows, folder } = this.#open()
     await foldSegment(rows, folder, segment, (fold) =>
       this.#environment.turns.run(() => {
         this.#stop.signal.throwIfAborted()
@@ -412,15 +412,13 @@ export class Task {
     this.#counts.tell((counter, label, times) => observer.onCount(counter, label, times))
     const consequences = this.#consequences
     this.#consequences = []
-    timers.folded(
-      follow(consequences, {
-        ...this.#open(),
-        environment: this.#environment,
-        isLive: this.#state === 'LIVE',
-        retrying: (work) => this.#retrying(work),
-        onFailed: (error) => this.fail(error),
-      }),
-    )
+    follow(consequences, {
+      ...this.#open(),
+      environment: this.#environment,
+      isLive: this.#state === 'LIVE',
+      retrying: (work) => this.#retrying(work),
+      onFailed: (error) => this.fail(error),
+    })
     await this.#environment.probe?.('folded', this.partition)
   }
 

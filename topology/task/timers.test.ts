@@ -45,15 +45,21 @@ async function subject() {
     setEpoch: (next: number) => (epoch = next),
     /** As a fold does. */
     arm: (due: number, ...ids: readonly string[]) => {
-      for (const id of ids) put(due, id, true)
-      timers.folded(due)
+      for (const id of ids) {
+        put(due, id, true)
+        timers.armed({ due, id })
+      }
+      timers.folded()
     },
     /** As a fold does that reads the record back. */
     readBack: (due: number, id: string) => {
       put(due, id, false)
       timers.fired({ due, id })
     },
-    disarm: (due: number, id: string) => put(due, id, false),
+    disarm: (due: number, id: string) => {
+      put(due, id, false)
+      timers.disarmed({ due, id })
+    },
     commit: async () => {
       await store.write(freeze(rows.tables, createStoreDigest()).operations())
       rows.finishCommit()

@@ -2,6 +2,7 @@ import type { CancelTimer, Clock } from '../../common/clock.js'
 import { ensureError } from '../../common/errors.js'
 import type { JournalWriter } from '../journal/journal-writer.js'
 import type { Deadline } from '../processor.js'
+import { DeadlineWindow } from './deadline-window.js'
 import type { RowStore } from './row-store.js'
 import { scanRows } from './row-scan.js'
 import { deadlineKey, engineTables, parseDeadlineKey } from './table-runtime.js'
@@ -29,8 +30,10 @@ const MAX_WAIT_MS = 60_000
  */
 export class Timers {
   readonly #options: TimersOptions
+  readonly #window = new DeadlineWindow()
   readonly #sent = new Map<string, number>()
   #nextDue = Number.NEGATIVE_INFINITY
+  #isEarlier = false
   #cancel: CancelTimer | undefined
   #firing: Promise<void> | undefined
   #running = false
@@ -42,6 +45,7 @@ export class Timers {
   /** Begins a term: what a former one has sent counts no longer. */
   start(): void {
     this.#running = true
+    this.#window.clear()
     this.#sent.clear()
     this.#nextDue = Number.NEGATIVE_INFINITY
     this.#schedule()
@@ -53,17 +57,28 @@ export class Timers {
     await this.#firing
   }
 
-  /** After folding: `armed` is the earliest deadline armed since, or none. */
-  folded(armed: number): void {
-    if (armed < this.#nextDue) {
-      this.#nextDue = armed
-      this.#schedule()
-    }
+  armed({ due, id }: Deadline): void {
+    this.#window.armed(deadlineKey(due, id))
+    if (due >= this.#nextDue) return
+    this.#nextDue = due
+    this.#isEarlier = true
+  }
+
+  disarmed({ due, id }: Deadline): void {
+    this.#window.disarmed(deadlineKey(due, id))
+  }
+
+  /** All that a fold has armed and disarmed was told. */
+  folded(): void {
+    if (this.#isEarlier) this.#schedule()
+    this.#isEarlier = false
   }
 
   /** A timer record was read back. */
-  fired(deadline: Deadline): void {
-    this.#sent.delete(deadlineKey(deadline.due, deadline.id))
+  fired({ due, id }: Deadline): void {
+    const key = deadlineKey(due, id)
+    this.#sent.delete(key)
+    this.#window.disarmed(key)
   }
 
   #schedule(): void {
@@ -88,28 +103,38 @@ export class Timers {
   }
 
   async #firePortion(): Promise<void> {
-    const { clock, rows, writer } = this.#options
-    const now = this.#options.journalTime()
-    const state = rows.state(engineTables.deadlines)
+    const { clock, writer } = this.#options
     this.#nextDue = Number.POSITIVE_INFINITY
-    const due: Deadline[] = []
-    const resendBefore = clock.monotonic() - RESEND_MS
-    walk: for await (const page of scanRows(rows, state, {})) {
-      for (const [key] of page) {
-        const deadline = parseDeadlineKey(key)
-        const sentAt = this.#sent.get(key)
-        if (deadline.due > now || due.length === PORTION) {
-          this.#nextDue = Math.min(this.#nextDue, deadline.due)
-          break walk
-        }
-        if (sentAt === undefined || sentAt <= resendBefore) due.push(deadline)
-        else this.#nextDue = Math.min(this.#nextDue, now + (sentAt - resendBefore))
-      }
+    const now = this.#options.journalTime()
+    let due = this.#unsent(now)
+    while (due.length < PORTION && this.#window.endsAt <= now) {
+      const { rows } = this.#options
+      const state = rows.state(engineTables.deadlines)
+      await this.#window.extend((after) => scanRows(rows, state, { ...(after !== undefined && { after }) }))
+      due = this.#unsent(now)
     }
+    this.#nextDue = Math.min(this.#nextDue, this.#window.endsAt)
     if (due.length === 0) return
     for (const { due: at, id } of due) this.#sent.set(deadlineKey(at, id), clock.monotonic())
     this.#nextDue = Math.min(this.#nextDue, now + RESEND_MS)
     const epoch = this.#options.epoch()
     await writer.append(due.map((deadline) => ({ kind: 'timer' as const, ...deadline, epoch })))
+  }
+
+  /** What is due and not sent, or not of late: a portion at most. Notes when it is time to look again. */
+  #unsent(now: number): readonly Deadline[] {
+    const due: Deadline[] = []
+    const resendBefore = this.#options.clock.monotonic() - RESEND_MS
+    for (const key of this.#window.keys) {
+      const deadline = parseDeadlineKey(key)
+      if (deadline.due > now || due.length === PORTION) {
+        this.#nextDue = Math.min(this.#nextDue, deadline.due)
+        break
+      }
+      const sentAt = this.#sent.get(key)
+      if (sentAt === undefined || sentAt <= resendBefore) due.push(deadline)
+      else this.#nextDue = Math.min(this.#nextDue, now + (sentAt - resendBefore))
+    }
+    return due
   }
 }
