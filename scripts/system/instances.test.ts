@@ -5,6 +5,7 @@ import t from 'tap'
 import type { Test } from 'tap'
 import { realBrokers } from '../../topology/log/kafka/real-brokers.js'
 import { PLUGIN, temporaryFolder } from './fixtures.js'
+import { inFull } from './full-length.js'
 import { spawnPulsefold } from './real-process.js'
 import type { RealProcess } from './real-process.js'
 import { until } from './until.js'
@@ -145,7 +146,8 @@ if (brokers.length > 0) {
     }
     const whilePaused = await Promise.all(ids.slice(0, 200).map((id) => lookUp(a, id)))
     t.ok(whilePaused.includes('200 standby') && whilePaused.includes('200 active'), [...new Set(whilePaused)].join())
-    t.ok(Math.max(...slowest) < 12_000, `the slowest took ${Math.max(...slowest).toFixed(0)} ms`)
+    t.comment(`the slowest took ${Math.max(...slowest).toFixed(0)} ms`)
+    t.ok(Math.max(...slowest) < inFull(4500, Infinity))
     await until('the other has all partitions', async () => (await live(a)) === PARTITIONS, 60_000)
     const missed = Array.from({ length: 100 }, (_, i) => `missed-${i}`)
     await a.register(PLUGIN, missed)

@@ -70,7 +70,6 @@ t.test('SH-05 keep-alive connections at shutdown', async (t) => {
   }
   const [slow, soonIdle] = [await begin(), await begin()]
   await running.ask('/ops/health/live')
-  const stoppedAt = performance.now()
   running.kill('SIGTERM')
   await until('new requests are refused', async () => {
     try {
@@ -83,7 +82,6 @@ t.test('SH-05 keep-alive connections at shutdown', async (t) => {
   t.equal(await finish(slow), 200, 'the slow one too')
   const { code } = await running.ended
   t.equal(code, 0)
-  t.ok(performance.now() - stoppedAt < 3 * 5000)
 })
 
 for (const log of ['file', 'pipe'] as const) {

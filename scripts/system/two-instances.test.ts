@@ -253,7 +253,8 @@ if (brokers.length > 0) {
           const stalledMs = Math.round(stalls.max / 1e6)
           stalls.disable()
           worstMs = Math.max(worstMs, recoveryMs)
-          t.ok(recoveryMs - stalledMs < 3 * warmTakeoverMs, `answered after ${recoveryMs} ms, ${stalledMs} ms stalled`)
+          t.comment(`answered after ${recoveryMs} ms, ${stalledMs} ms stalled`)
+          t.ok(recoveryMs - stalledMs < inFull(warmTakeoverMs, Infinity))
           await restarted
         }
         t.comment(`every key answered ${worstMs} ms after a kill at the latest`)
