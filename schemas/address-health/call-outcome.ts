@@ -1,8 +1,7 @@
 import { cut } from '../../common/errors.js'
 import type { CloudEvent, EventRecord } from '../cloudevents/cloud-event.js'
+import { avroDataOf, decodeEventWithData } from '../cloudevents/event-data.js'
 import { eventTimeOf } from '../cloudevents/event-time.js'
-import { decodeRecord } from '../cloudevents/record.js'
-import { refuse } from '../input-errors.js'
 import type { InputErrorCode, InputResult } from '../input-errors.js'
 import { memberText } from '../json-text.js'
 import { isJsonObject, parseJson } from '../json.js'
@@ -38,22 +37,14 @@ export function decodeCallOutcome(
   record: EventRecord,
   registry?: SchemaRegistry,
 ): CallOutcomeDecoded | Promise<CallOutcomeDecoded> {
-  if (record.value === null) return { kind: 'rejected', code: 'NULL_VALUE', message: 'value is null' }
-  if (record.value.length === 0) return { kind: 'rejected', code: 'EMPTY_VALUE', message: 'value is empty' }
-  const decoded = decodeRecord(record)
+  const decoded = decodeEventWithData(record)
   if (!decoded.ok) return { kind: 'rejected', ...decoded.faults[0] }
   const event = decoded.value
-  const { data, dataContentType } = event
-  if (data === null) return { kind: 'rejected', code: 'MISSING_DATA', message: 'the event has no data', field: 'data' }
-  if (dataContentType === 'application/avro' || (dataContentType === null && data[0] === 0)) {
-    const value =
-      registry === undefined
-        ? refuse('NO_SCHEMA_REGISTRY', 'the data is Avro, and no schema registry is set')
-        : registry.decode(data, callOutcomeAvro)
-    if (value instanceof Promise) return value.then((later) => outcome(event, record, later, null))
-    return outcome(event, record, value, null)
-  }
-  return outcome(event, record, parseJson(data), data)
+  const avro = avroDataOf(event, registry, callOutcomeAvro)
+  if (avro === undefined) return outcome(event, record, parseJson(event.data), event.data)
+  return avro instanceof Promise
+    ? avro.then((later) => outcome(event, record, later, null))
+    : outcome(event, record, avro, null)
 }
 
 /** `json`: the data's text, where it is JSON. */

@@ -1,7 +1,8 @@
 import { cut } from '../../common/errors.js'
 import type { CloudEvent, EventRecord } from '../cloudevents/cloud-event.js'
+import { avroDataOf, decodeEventWithData } from '../cloudevents/event-data.js'
+import type { EventWithData } from '../cloudevents/event-data.js'
 import { eventTimeOf } from '../cloudevents/event-time.js'
-import { decodeRecord } from '../cloudevents/record.js'
 import { refuse } from '../input-errors.js'
 import type { InputFault, InputResult } from '../input-errors.js'
 import { isJsonObject, parseJson } from '../json.js'
@@ -30,9 +31,7 @@ export function decodeHeartbeat(
   record: EventRecord,
   registry?: SchemaRegistry,
 ): HeartbeatDecoded | Promise<HeartbeatDecoded> {
-  if (record.value === null) return rejected({ code: 'NULL_VALUE', message: 'value is null' })
-  if (record.value.length === 0) return rejected({ code: 'EMPTY_VALUE', message: 'value is empty' })
-  const decoded = decodeRecord(record)
+  const decoded = decodeEventWithData(record)
   if (!decoded.ok) return rejected(decoded.faults[0])
   const event = decoded.value
   const level = levelOf(event, registry)
@@ -65,16 +64,12 @@ function rejected(fault: InputFault): HeartbeatDecoded {
 }
 
 function levelOf(
-  { data, dataContentType }: CloudEvent,
+  event: EventWithData,
   registry: SchemaRegistry | undefined,
 ): InputResult<TrustLevel> | Promise<InputResult<TrustLevel>> {
-  if (data === null) return refuse('MISSING_DATA', 'the event has no data', 'data')
-  if (dataContentType === 'application/avro' || (dataContentType === null && data[0] === 0)) {
-    if (registry === undefined) return refuse('NO_SCHEMA_REGISTRY', 'the data is Avro, and no schema registry is set')
-    const value = registry.decode(data, deviceTrustLevelAvro)
-    return value instanceof Promise ? value.then(levelInResult) : levelInResult(value)
-  }
-  return usualLevel(data) ?? levelInResult(parseJson(data))
+  const avro = avroDataOf(event, registry, deviceTrustLevelAvro)
+  if (avro === undefined) return usualLevel(event.data) ?? levelInResult(parseJson(event.data))
+  return avro instanceof Promise ? avro.then(levelInResult) : levelInResult(avro)
 }
 
 /** The bodies nearly all plugins send, told by their bytes: a fifth of the cost of parsing them. */
