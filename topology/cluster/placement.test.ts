@@ -153,6 +153,30 @@ t.test('of the inputs there are no standbys; a journal, its inputs and the other
   }
 })
 
+t.test(
+  'an input with more partitions than the journals counts by itself: each instance has its part of the tasks',
+  async (t) => {
+    const placement = clusterPlacement({ standbyReplicas: 1, isJournal: (topic) => topic.endsWith('-journal') })
+    const partitionsOf = new Map(topics.map((topic) => [topic, topic === 'input' ? 12 : 6]))
+    const journalsOf = ({ active, standby }: Share): number[][] =>
+      [active, standby].map((held) => unitsOf(held.filter(({ topic }) => topic === 'calls-journal')))
+    const first = [...placement([{ id: 'a' }, { id: 'b' }].map(candidate), partitionsOf).entries()]
+    t.same(
+      first.map(([id, share]) => [id, ...journalsOf(share), unitsOf(share.active).length]),
+      [
+        ['a', [0, 1, 2], [3, 4, 5], 6],
+        ['b', [3, 4, 5], [0, 1, 2], 6],
+      ],
+    )
+    // It began alone, and the other has caught up.
+    const tasks = [0, 1, 2, 3, 4, 5]
+    const alone = { ...candidate({ id: 'a', owned: tasks }), owned: at([...tasks, 6, 7, 8, 9, 10, 11], topics) }
+    for (const share of placement([alone, candidate({ id: 'b', lags: lagsOf(tasks, 0) })], partitionsOf).values()) {
+      t.same([journalsOf(share)[0]?.length, unitsOf(share.active).length], [3, 6])
+    }
+  },
+)
+
 const memberIds = ['a', 'b', 'c', 'd', 'e']
 const situations = fc
   .record({ units: fc.integer({ min: 1, max: 24 }), members: fc.integer({ min: 1, max: 5 }) })

@@ -16,7 +16,8 @@ export const WARM_LAG_RECORDS = 10_000
 
 /**
  * Where tasks and standbys run. Equally numbered partitions of all topics are one unit: a journal, its inputs and the other
- * domains' journals are in one place. Balanced within one unit, each member keeping what it can; but a unit goes to
+ * domains' journals are in one place. Balanced within one unit, those with journals by themselves and those beyond, which an
+ * input alone has, by themselves, each member keeping what it can; but a unit goes to
  * a member whose copy is not warm only if nobody has a warm one, and until then the member is its standby. So nothing rests
  * while a new instance restores, and balance follows. (as Kafka Streams' high availability assignor, KIP-441)
  */
@@ -31,10 +32,11 @@ export function clusterPlacement({ standbyReplicas, isJournal }: PlacementOption
         for (const topic of given) if (unit < (partitionsOf.get(topic) ?? 0)) to?.push({ topic, partition: unit })
       }
       const units = new Units(group, candidates, partitionsOf)
-      const wanted = wantedOwners(units)
+      const tasks = Math.max(0, ...topics.filter(isJournal).map((topic) => partitionsOf.get(topic) ?? 0))
+      const wanted = new Map([...wantedOwners(units, 0, tasks), ...wantedOwners(units, tasks, units.count)])
       for (let unit = 0; unit < units.count; unit++)
         give(unit, topics, shares.get(ownerOf(units, unit, wanted))?.active)
-      for (const [unit, ids] of standbysOf(units, wanted, standbyReplicas)) {
+      for (const [unit, ids] of standbysOf(units, tasks, wanted, standbyReplicas)) {
         for (const id of ids) give(unit, topics.filter(isJournal), shares.get(id)?.standby)
       }
     }
@@ -104,19 +106,23 @@ function lagsOf(unit: number, told: ReadonlyMap<string, readonly HeldStore[] | u
   return lags
 }
 
-/** The owner of each unit once all are warm: balanced within one, least moves, each move to the warmest that has room. */
-function wantedOwners(units: Units): ReadonlyMap<number, string> {
+/**
+ * The owner of each unit from `start` to `end` (exclusive) once all are warm: balanced within one, least moves, each move to the
+ * warmest that has room.
+ */
+function wantedOwners(units: Units, start: number, end: number): ReadonlyMap<number, string> {
+  const count = end - start
   const held = new Map(units.members.map((id) => [id, [] as number[]]))
-  for (let unit = 0; unit < units.count; unit++) held.get(units.owner(unit) ?? '')?.push(unit)
+  for (let unit = start; unit < end; unit++) held.get(units.owner(unit) ?? '')?.push(unit)
   // Who holds most may keep the odd ones.
   const byHeld = [...units.members].sort((a, b) => (held.get(b)?.length ?? 0) - (held.get(a)?.length ?? 0))
   const room = new Map<string, number>()
   for (const [i, id] of byHeld.entries()) {
-    const quota = Math.floor(units.count / byHeld.length) + (i < units.count % byHeld.length ? 1 : 0)
+    const quota = Math.floor(count / byHeld.length) + (i < count % byHeld.length ? 1 : 0)
     room.set(id, quota - (held.get(id)?.length ?? 0))
   }
   const wanted = new Map<number, string>()
-  const moving = new Set<number>(Array.from({ length: units.count }, (_, unit) => unit))
+  const moving = new Set<number>(Array.from({ length: count }, (_, at) => start + at))
   const receivers = units.members.filter((id) => (room.get(id) ?? 0) > 0)
   for (const [id, own] of held) {
     const surplus = Math.max(0, -(room.get(id) ?? 0))
@@ -148,14 +154,19 @@ function ownerOf(units: Units, unit: number, wanted: ReadonlyMap<number, string>
   return units.isWarm(unit, warmest) ? warmest : next
 }
 
-/** Standbys of each unit: who is to own it next, then the warmest, each member about as many as the others. */
-function standbysOf(units: Units, wanted: ReadonlyMap<number, string>, replicas: number): Map<number, string[]> {
+/** Standbys of each of so many units: who is to own it next, then the warmest, each member about as many as the others. */
+function standbysOf(
+  units: Units,
+  tasks: number,
+  wanted: ReadonlyMap<number, string>,
+  replicas: number,
+): Map<number, string[]> {
   const standbys = new Map<number, string[]>()
-  const owners = Array.from({ length: units.count }, (_, unit) => ownerOf(units, unit, wanted))
+  const owners = Array.from({ length: tasks }, (_, unit) => ownerOf(units, unit, wanted))
   const counts = new Map(units.members.map((id) => [id, 0]))
   const countOf = (id: string): number => counts.get(id) ?? 0
   const needed = Math.min(replicas, units.members.length - 1)
-  const limit = Math.ceil((units.count * needed) / units.members.length)
+  const limit = Math.ceil((tasks * needed) / units.members.length)
   const add = (unit: number, id: string): void => {
     standbys.set(unit, [...(standbys.get(unit) ?? []), id])
     counts.set(id, countOf(id) + 1)
