@@ -77,5 +77,5 @@ remove_orphans() {
 # what is free: a heap for each of many threads, and a JavaScript heap of up to four times what is in use.
 run_service() {
   export MALLOC_ARENA_MAX=${MALLOC_ARENA_MAX:-2}
-  exec node --enable-source-maps --heap-growing-percent=75 --max-semi-space-size=8 "$@"
+  exec node --enable-source-maps --heap-growing-percent=75 --max-semi-space-size=16 "$@"
 }
