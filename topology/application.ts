@@ -103,7 +103,7 @@ export class Application implements Streams, LocalStreams {
       partitionsOf: () => this.#partitionsOf(),
     })
     this.#turns = new Turns(clock)
-    this.#stores = localStores(options, () => this.#hasJoined && this.#member?.isCurrent === true)
+    this.#stores = localStores(options, () => this.isCurrent)
     this.#commands = pendingCommands(clock)
     this.#sources = new Sources({
       ...{ log, clock, processors, observer },
@@ -160,6 +160,11 @@ export class Application implements Streams, LocalStreams {
   /** Copies of tasks that other instances own. */
   get standbys(): readonly Standby[] {
     return [...this.#domains.values()].flatMap((domain) => domain.standbys.all)
+  }
+
+  /** The group has heard of this instance within a session, so others do not count it as gone. */
+  get isCurrent(): boolean {
+    return this.#hasJoined && this.#member?.isCurrent === true
   }
 
   /** Which instance has which partition. */

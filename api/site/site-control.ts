@@ -91,6 +91,10 @@ export interface SiteControl {
   /** The role as it is acted upon now. */
   readonly role: Role
   readonly record: SiteRecord
+  /** Where the instance of this site is reached that leads it, where that is another one. */
+  readonly leaderUrl: string | undefined
+  /** This instance can ask for what the site has. */
+  readonly isServing: boolean
   act(act: SiteAct, request: ActRequest): Promise<ActResult>
   status(): SiteStatus
   /** Takes the other site's record where it is newer; resolves when this site acts by it. */

@@ -12,6 +12,8 @@ import type { ActRequest, ActResult, SiteAct, SiteControl } from './site-control
 
 interface StandIn {
   record: SiteRecord
+  leaderUrl: string | undefined
+  isServing: boolean
   result: ActResult
   readonly acts: [SiteAct, ActRequest][]
   readonly control: SiteControl
@@ -23,6 +25,8 @@ const done: ActResult = { ok: true, status: 'failovering', epoch: 2, phase: 'PRE
 function standIn(site: SiteName, peerUrl = 'http://127.0.0.1:9', token = ''): StandIn {
   const stand: StandIn = {
     record: initialRecord,
+    leaderUrl: undefined,
+    isServing: true,
     result: done,
     acts: [],
     control: {
@@ -34,6 +38,12 @@ function standIn(site: SiteName, peerUrl = 'http://127.0.0.1:9', token = ''): St
       },
       get record() {
         return stand.record
+      },
+      get leaderUrl() {
+        return stand.leaderUrl
+      },
+      get isServing() {
+        return stand.isServing
       },
       act(act, request) {
         stand.acts.push([act, request])

@@ -21,6 +21,8 @@ export interface SwitchMoved {
   readonly type: 'SwitchMoved'
   readonly data: {
     readonly epoch: number
+    /** Number of the register's owner's term in which the one who reports it has had the register. */
+    readonly term: number
     readonly move: ReportedMove
     readonly error: string
     /** With `caughtUp`. */
@@ -34,17 +36,34 @@ export interface RecordReceived {
   readonly data: SiteRecord
 }
 
-export type SiteEvent = SwitchRequested | SwitchMoved | RecordReceived
+/** An instance of this site is about to consume, by the register as it knows it. */
+export interface ConsumingBegun {
+  readonly type: 'ConsumingBegun'
+  readonly data: { readonly instance: string; readonly epoch: number; readonly step: number }
+}
+
+/** What an instance of this site says of itself, or its owner of one that is gone: that it consumes begins with the other event alone. */
+export interface InstanceReported {
+  readonly type: 'InstanceReported'
+  readonly data: {
+    readonly instance: string
+    readonly consumes: boolean
+    /** What its components say is wrong; empty: nothing. */
+    readonly troubles: string
+  }
+}
+
+export type SiteEvent = SwitchRequested | SwitchMoved | RecordReceived | ConsumingBegun | InstanceReported
 
 const namespace = 'pulsefold.site'
-const record = (name: string, fields: AvroRecordSchema['fields']): AvroRecordSchema => ({
+export const record = (name: string, fields: AvroRecordSchema['fields']): AvroRecordSchema => ({
   type: 'record',
   name,
   namespace,
   fields,
 })
 const enumeration = (name: string, symbols: readonly string[]): unknown => ({ type: 'enum', name, namespace, symbols })
-const of = (type: unknown, ...names: readonly string[]): AvroRecordSchema['fields'] =>
+export const of = (type: unknown, ...names: readonly string[]): AvroRecordSchema['fields'] =>
   names.map((name) => ({ name, type }))
 
 /** The record under another name: all records of a journal are branches of one union. */
@@ -68,11 +87,17 @@ export const siteEventSchemas: Readonly<Record<SiteEvent['type'], AvroRecordSche
     ...of('long', 'windowMs'),
   ]),
   SwitchMoved: record('SwitchMoved', [
-    ...of('long', 'epoch'),
+    ...of('long', 'epoch', 'term'),
     { name: 'move', type: enumeration('ReportedMove', reportedMoves) },
     ...of('string', 'error', 'report'),
   ]),
   RecordReceived: siteRecordSchema('RecordReceived'),
+  ConsumingBegun: record('ConsumingBegun', [...of('string', 'instance'), ...of('long', 'epoch', 'step')]),
+  InstanceReported: record('InstanceReported', [
+    ...of('string', 'instance'),
+    ...of('boolean', 'consumes'),
+    ...of('string', 'troubles'),
+  ]),
 }
 
 const recordType = avroType(siteRecordSchema('SiteRecord'))

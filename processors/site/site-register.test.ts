@@ -6,8 +6,8 @@ import type { SiteName, SiteRecord } from './site-record.js'
 import { isLegal, moves, reportedMoves } from './moves.js'
 import type { Move, ReportedMove } from './moves.js'
 import { roleOf } from './roles.js'
-import { initialRecord, recordQuery, SITE_KEY, siteRegister } from './index.js'
-import type { SiteAnswer } from './index.js'
+import { initialRecord, registerQuery, SITE_KEY, siteRegister } from './index.js'
+import type { SiteAnswer, SiteInstance } from './index.js'
 import { phases, siteNames } from './site-record.js'
 
 class RegisterKit extends FoldKit<SiteEvent, unknown> {
@@ -22,13 +22,25 @@ class RegisterKit extends FoldKit<SiteEvent, unknown> {
     return this.when(SITE_KEY, { type: 'SwitchRequested', data }) as SiteAnswer
   }
   move(move: ReportedMove, epoch: number, error = '', report = ''): SiteAnswer {
-    return this.when(SITE_KEY, { type: 'SwitchMoved', data: { epoch, move, error, report } }) as SiteAnswer
+    return this.when(SITE_KEY, {
+      type: 'SwitchMoved',
+      data: { epoch, term: this.epoch, move, error, report },
+    }) as SiteAnswer
   }
   receive(record: SiteRecord): SiteAnswer {
     return this.when(SITE_KEY, { type: 'RecordReceived', data: record }) as SiteAnswer
   }
-  record(): Promise<SiteRecord> {
-    return this.query(recordQuery, SITE_KEY, {})
+  async record(): Promise<SiteRecord> {
+    return (await this.query(registerQuery, SITE_KEY, {})).record
+  }
+  async instances(): Promise<readonly SiteInstance[]> {
+    return (await this.query(registerQuery, SITE_KEY, {})).instances
+  }
+  begin(instance: string, { epoch, step }: SiteRecord): SiteAnswer {
+    return this.when(SITE_KEY, { type: 'ConsumingBegun', data: { instance, epoch, step } }) as SiteAnswer
+  }
+  report(instance: string, consumes: boolean, troubles = ''): void {
+    this.when(SITE_KEY, { type: 'InstanceReported', data: { instance, consumes, troubles } })
   }
 }
 
@@ -196,3 +208,38 @@ t.test('SWITCH and CATCHUP are left backwards only when the target has failed', 
   t.same(back('CATCHUP'), ['takenBack', 'caughtUp'])
   t.end()
 })
+
+t.test(
+  'a move is taken of the owner of the register alone: one that was paused while another took over says nothing',
+  (t) => {
+    const kit = new RegisterKit()
+    kit.ask('secondary')
+    kit.epoch++
+    const late = { epoch: 2, term: kit.epoch - 1, move: 'loaded' as const, error: '', report: '' }
+    t.match(kit.when(SITE_KEY, { type: 'SwitchMoved', data: late }), { outcome: 'stale', record: { phase: 'PRELOAD' } })
+    t.match(kit.move('loaded', 2), { outcome: 'moved', record: { phase: 'SWITCH' } })
+    t.end()
+  },
+)
+
+t.test(
+  'an instance is noted before it consumes, by the newest record alone, and until it says that it has stopped',
+  async (t) => {
+    const kit = new RegisterKit()
+    const first = await kit.record()
+    t.match(kit.begin('a', first), { outcome: 'taken' })
+    t.match(kit.begin('b', first), { outcome: 'taken' })
+    kit.ask('secondary')
+    t.match(kit.begin('c', first), { outcome: 'stale' }, 'it has not heard of the switch')
+    kit.report('b', true, 'the disk')
+    t.same(await kit.instances(), [
+      { instance: 'a', consumes: true, troubles: '' },
+      { instance: 'b', consumes: true, troubles: 'the disk' },
+    ])
+    kit.report('a', false)
+    kit.report('b', false, 'the disk')
+    t.same(await kit.instances(), [{ instance: 'b', consumes: false, troubles: 'the disk' }])
+    kit.report('b', true)
+    t.same(await kit.instances(), [], 'a word of its own does not begin it')
+  },
+)

@@ -2,6 +2,8 @@ import { avroRowCodec } from '../../schemas/avro.js'
 import type { FoldContext, OutputTopic, Processor, Query, QueryReader, Table } from '../../topology/processor.js'
 import { siteEventSchemas, siteRecordSchema } from './events.js'
 import type { RecordReceived, SiteEvent, SwitchMoved, SwitchRequested } from './events.js'
+import { beginConsuming, instances, instancesOf, noteInstance } from './instances.js'
+import type { SiteInstance } from './instances.js'
 import { moved } from './moves.js'
 import { roleOf } from './roles.js'
 import { initialRecord, isNewer, otherSite, siteRecordJson } from './site-record.js'
@@ -22,15 +24,27 @@ export const register: Table<SiteRecord> = {
 export interface SiteAnswer {
   /**
    * started, running: the switch to that target goes; done: it is active already; opposite: the other switch is running; moved,
-   * taken: so it is now; stale: of another switch, or not from this phase, or older than what is known.
+   * taken: so it is now; stale: of another switch, or not from this phase, or older than what is known, or from a former owner.
    */
   readonly outcome: 'started' | 'running' | 'done' | 'opposite' | 'moved' | 'taken' | 'stale'
   readonly record: SiteRecord
 }
 
-export const recordQuery: Query<unknown, SiteRecord> = {
-  name: 'record',
-  run: (reader: QueryReader) => Promise.resolve(reader.residentRow(register, SITE_KEY) ?? initialRecord),
+/** The register as it stands. */
+export interface SiteRegister {
+  readonly record: SiteRecord
+  /** Those that consume, or are not well. */
+  readonly instances: readonly SiteInstance[]
+}
+
+export const registerQuery: Query<unknown, SiteRegister> = {
+  name: 'register',
+  isLookUp: true,
+  run: (reader: QueryReader) =>
+    Promise.resolve({
+      record: reader.residentRow(register, SITE_KEY) ?? initialRecord,
+      instances: instancesOf(reader),
+    }),
 }
 
 /**
@@ -46,8 +60,8 @@ export function siteRegister(topic: string): Processor<SiteEvent> {
     events: siteEventSchemas,
     inputs: [],
     outputs: [output],
-    tables: [register],
-    queries: [recordQuery],
+    tables: [register, instances],
+    queries: [registerQuery],
     effectors: [],
     counters: { moves: 'Changes of the site register, by phase' },
     settings: {},
@@ -75,6 +89,11 @@ function answerOf(event: SiteEvent, before: SiteRecord, context: FoldContext): S
       return reported(event.data, before, context)
     case 'RecordReceived':
       return received(event, before)
+    case 'ConsumingBegun':
+      return { outcome: beginConsuming(event.data, before, context) ? 'taken' : 'stale', record: before }
+    case 'InstanceReported':
+      noteInstance(event.data, context)
+      return { outcome: 'taken', record: before }
   }
 }
 
@@ -111,12 +130,14 @@ function requested(asked: SwitchRequested['data'], before: SiteRecord, context: 
   return { outcome: 'started', record: record ?? before }
 }
 
+/** Of the switch under way, and of the one who has the register: of two instances the former may have been paused. */
 function reported(
-  { epoch, move, error, report }: SwitchMoved['data'],
+  { epoch, term, move, error, report }: SwitchMoved['data'],
   before: SiteRecord,
-  { time }: FoldContext,
+  { time, epoch: ownTerm }: FoldContext,
 ): SiteAnswer {
-  const record = epoch === before.epoch ? moved(before, move, time, changesOf(move, before, error, report)) : undefined
+  const isOf = epoch === before.epoch && term === ownTerm
+  const record = isOf ? moved(before, move, time, changesOf(move, before, error, report)) : undefined
   return record === undefined ? { outcome: 'stale', record: before } : { outcome: 'moved', record }
 }
 

@@ -7,8 +7,9 @@ export const siteRegisterScenario: Scenario = {
   perform: ({ target }) => {
     throw new Error(`the register asks nothing of ${target}`)
   },
-  async play({ driver, command }) {
+  async play({ driver, command, ingest }) {
     let epoch = 1
+    let term = 1
     const request = async (target: string, oldAlive: boolean): Promise<void> => {
       await command(SITE_KEY, 'SwitchRequested', {
         target,
@@ -23,17 +24,20 @@ export const siteRegisterScenario: Scenario = {
       name: string,
       said: { readonly error?: string; readonly report?: string } = {},
     ): Promise<void> => {
-      await command(SITE_KEY, 'SwitchMoved', { epoch, move: name, error: '', report: '', ...said })
+      await command(SITE_KEY, 'SwitchMoved', { epoch, term, move: name, error: '', report: '', ...said })
       await driver.advance(500)
     }
     await request('secondary', true)
     for (const name of ['loaded', 'fenced']) await move(name)
+    await command(SITE_KEY, 'ConsumingBegun', { instance: 'http://a', epoch, step: 2 })
+    await ingest(SITE_KEY, 'InstanceReported', { instance: 'http://b', consumes: false, troubles: 'größer 😀' })
     await move('caughtUp', { report: '{"eventsLoaded":7}' })
     await request('primary', true)
     await move('aborted')
     epoch++
     await driver.stop()
     await driver.start()
+    term++
     await request('primary', false)
     await move('retried', { error: 'größer 😀' })
     for (const name of ['loaded', 'fenced', 'caughtUp', 'caughtUp']) await move(name)

@@ -7,7 +7,9 @@ import { siteRegister } from '../../processors/site/index.js'
 import type { StoreProvider } from '../../state-stores/key-value-store.js'
 import { Application } from '../../topology/application.js'
 import type { ApplicationOptions } from '../../topology/application-options.js'
+import type { Leaving } from '../../topology/cluster/hand-over.js'
 import { handOver } from '../../topology/cluster/hand-over.js'
+import type { LocalStreams } from '../../topology/cluster/local-streams.js'
 import type { Log } from '../../topology/log/log.js'
 import { names } from '../../topology/names.js'
 import type { EngineObserver } from '../../topology/observer.js'
@@ -16,6 +18,7 @@ import type { Streams } from '../../topology/streams.js'
 import { ComponentHealth } from '../site/component-health.js'
 import type { Domains } from '../site/domain-host.js'
 import { httpPeer } from '../site/http-peer.js'
+import { localStreams } from '../site/local-streams.js'
 import { Site } from '../site/site.js'
 
 export interface SiteParts {
@@ -26,6 +29,8 @@ export interface SiteParts {
   readonly stores: StoreProvider
   readonly processors: readonly Processor[]
   readonly newDomains: () => Domains
+  /** An application as all instances of it, and how it is started. */
+  readonly asDomains: (application: Application) => Domains
   readonly observer: EngineObserver
   readonly onFatal: ApplicationOptions['onFatal']
 }
@@ -35,6 +40,8 @@ export interface Running {
   /** The one that runs, or waits. */
   readonly application: Application
   readonly streams: Streams
+  /** What other instances may ask of this one. */
+  readonly local: LocalStreams
   readonly healthCheck: HealthCheck
   /** Undefined: there is but one site. */
   readonly site: Site | undefined
@@ -62,22 +69,25 @@ export function openSingle({ settings, logger, clock, log, newDomains }: SitePar
   return {
     application,
     streams,
+    local: application,
     site: undefined,
     healthCheck: () => ({ isUp: health.isHealthy, reasons: health.reasons }),
     async start() {
       await start()
       checking = health.run(stopping.signal)
     },
-    async handOver() {
-      if (application.directory.instances.length < 2) return
-      logger.info({ isTaken: await handOver({ application, streams, clock }) }, 'handed over')
-    },
+    handOver: () => handOverToOthers({ application, streams, clock }, logger),
     async stop() {
       stopping.abort()
       await application.stop()
       await checking
     },
   }
+}
+
+async function handOverToOthers(leaving: Leaving, logger: Logger): Promise<void> {
+  if (leaving.application.directory.instances.length < 2) return
+  logger.info({ isTaken: await handOver(leaving) }, 'handed over')
 }
 
 /** One of two sites by its settings, not started. */
@@ -116,7 +126,7 @@ export function openSite(parts: SiteParts): Running {
     peerApplicationId: settings.sitePeerApplicationId || applicationId,
     sharesLog: settings.siteSharesLog,
     partitions: settings.partitions,
-    register,
+    register: { ...parts.asDomains(register), topic: siteId },
     peer,
     token: settings.sitePeerToken,
     health,
@@ -146,13 +156,14 @@ export function openSite(parts: SiteParts): Running {
       return site.application
     },
     streams: site.streams,
+    local: localStreams(register, () => site.application),
     site,
     healthCheck() {
       const reasons = [...site.trafficTroubles(), ...(health.isHealthy ? [] : health.reasons)]
       return { isUp: reasons.length === 0, reasons }
     },
     start: (stopping) => site.start(stopping),
-    handOver: () => Promise.resolve(),
+    handOver: () => handOverToOthers({ application: site.application, streams: site.streams, clock }, logger),
     async stop() {
       await site.stop()
       await peer.close()

@@ -89,14 +89,14 @@ export async function startPulsefold(
         processors: domainProcessors,
         log,
         stores,
-        // Of two sites the one that waits has stores too, which no group gives it.
-        ...(!hasPeerSite && { disk: rocksDbDisk(directory), stateCleanupDelayMs: settings.stateCleanupDelayMs }),
+        disk: rocksDbDisk(directory),
+        stateCleanupDelayMs: settings.stateCleanupDelayMs,
         clock,
         partitions: settings.partitions,
         commitIntervalMs: settings.commitIntervalMs,
         changelogIntervalMs: settings.changelogIntervalMs,
         journalRetentionMs: settings.journalRetentionMs,
-        standbyReplicas: hasPeerSite ? 0 : settings.standbyReplicas,
+        standbyReplicas: settings.standbyReplicas,
         stateCacheBytes: settings.stateCacheBytes,
         createInputTopics: settings.createInputTopics || settings.kafkaBrokers.length === 0,
         observer,
@@ -116,13 +116,16 @@ export async function startPulsefold(
     closing.push(() => scratch.remove())
     const token = randomBytes(32).toString('base64url')
     let advertised = {}
-    const newDomains = (): Domains => {
-      const application = newApplication()
+    const asDomains = (application: Application): Domains => {
       const { directory } = application
       const streams = new ClusterStreams({ local: application, directory, peers, clock })
       return { application, streams, start: (takenIn) => application.start(advertised, takenIn) }
     }
-    const parts = { settings, logger, clock, log, stores, processors: domainProcessors, newDomains, observer, onFatal }
+    const newDomains = (): Domains => asDomains(newApplication())
+    const parts = {
+      ...{ settings, logger, clock, log, stores, observer, onFatal },
+      ...{ processors: domainProcessors, newDomains, asDomains },
+    }
     const running = hasPeerSite ? openSite(parts) : openSingle(parts)
     closing.push(() => running.stop())
     observeTasks(metrics, () => running.application)
@@ -132,7 +135,8 @@ export async function startPulsefold(
       port: settings.httpPort,
       logger,
       streams: running.streams,
-      ...(running.site === undefined ? { instances: { local: running.application, token } } : { site: running.site }),
+      instances: { local: running.local, token },
+      ...(running.site !== undefined && { site: running.site }),
       healthCheck: running.healthCheck,
       clock,
       newId: () => randomUUID(),

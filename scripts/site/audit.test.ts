@@ -16,7 +16,8 @@ import type { Log } from '../../topology/log/log.js'
 import { partitionOf } from '../../topology/partitioner.js'
 import type { Processor } from '../../topology/processor.js'
 import { gapLines } from '../audit/texts.js'
-import { PARTITIONS, TestSites } from './test-sites.js'
+import { PARTITIONS } from './test-site-parts.js'
+import { TestSites } from './test-sites.js'
 
 const end = { kind: 'end' } as const
 const mirrored = 'mirror.secondary.test-counting-journal'

@@ -72,7 +72,7 @@ export class BaseKeeper {
     const { clock, preload: optionsOf, windowMs } = this.#options
     const preload = await Preload.open({ ...optionsOf(BASE_LOAD), storeName: baseStoreName, isBase: true })
     try {
-      await preload.load(signal, clock.now() - windowMs)
+      await preload.load(signal, { beforeMs: clock.now() - windowMs })
       this.#time = Number.isFinite(preload.time) ? preload.time : 0
     } finally {
       await preload.close()

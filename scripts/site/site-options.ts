@@ -2,7 +2,6 @@ import type { Overlap } from '../../api/site/site-control.js'
 import type { Clock } from '../../common/clock.js'
 import type { SiteName, SiteRecord } from '../../processors/site/index.js'
 import type { StoreProvider } from '../../state-stores/key-value-store.js'
-import type { Application } from '../../topology/application.js'
 import type { Log } from '../../topology/log/log.js'
 import type { Processor } from '../../topology/processor.js'
 import type { ComponentHealth } from './component-health.js'
@@ -33,8 +32,8 @@ export interface SiteOptions {
   readonly log: Log
   readonly stores: StoreProvider
   readonly clock: Clock
-  /** The application of the register, on one partition; started and stopped here. */
-  readonly register: Application
+  /** The register, on one partition; started and stopped here. Each change of it goes to the topic. */
+  readonly register: Domains & { readonly topic: string }
   readonly newDomains: () => Domains
   readonly peer: Peer
   readonly token: string

@@ -1,7 +1,8 @@
 import t from 'tap'
 import type { Test } from 'tap'
 import type { Phase } from '../../processors/site/index.js'
-import { PARTITIONS, TestSites } from './test-sites.js'
+import { PARTITIONS } from './test-site-parts.js'
+import { TestSites } from './test-sites.js'
 import type { TestSitesOptions } from './test-sites.js'
 
 const by = { actor: 'someone', reason: 'a test', forwarded: false }

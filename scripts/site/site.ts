@@ -13,8 +13,16 @@ import type {
   TaskDigest,
 } from '../../api/site/site-control.js'
 import { initialRecord, isNewer, otherSite, roleOf } from '../../processors/site/index.js'
-import type { Role, SiteAnswer, SiteEvent, SiteName, SiteRecord, SwitchRequested } from '../../processors/site/index.js'
-import type { ReportedMove } from '../../processors/site/moves.js'
+import type {
+  Role,
+  SiteAnswer,
+  SiteEvent,
+  SiteInstance,
+  SiteName,
+  SiteRecord,
+  SwitchRequested,
+} from '../../processors/site/index.js'
+import type { SwitchMoved } from '../../processors/site/events.js'
 import type { Application } from '../../topology/application.js'
 import { names } from '../../topology/names.js'
 import { Mirror } from '../../topology/preload/mirror.js'
@@ -36,23 +44,27 @@ import type { LoadedCopy } from './loading-streams.js'
 import { overlapSince } from './overlap.js'
 import { PeerContact } from './peer-contact.js'
 import { PeerWatch } from './peer-watch.js'
+import { Consuming } from './consuming.js'
 import { registerClient } from './register-client.js'
+import { sealLoaded } from './seal-loaded.js'
+import { RegisterTail } from './register-tail.js'
 import type { By, RegisterClient } from './register-client.js'
 import type { SiteOptions } from './site-options.js'
 import { isSwitchingTo, SiteActs } from './site-acts.js'
-import { SoleInstance } from './sole-instance.js'
 import { SwitchRun } from './switch-run.js'
 
 const TICK_MS = 1000
 const MIRROR_PAUSE_MS = 50
 const MIRROR_RETRY_MS = 1000
 const READY_POLL_MS = 10
+const FOLLOW_MS = 200
 const NO_ROLE: Role = { takesTraffic: false, consumes: false, takesEvents: false }
 const NO_PROGRESS: SiteProgress = { loadedTo: 0, eventsPerSecond: 0, etaMs: null, events: 0, knownFrom: 0 }
 
 /**
- * One of two sites: keeps the register, acts by it, copies the other site's journals, watches it, and takes over when asked or
- * when it fails. Everything else runs in the application of the domains, while this site is the one to run it. (two sites)
+ * An instance of one of two sites. All act by the site's register; the one that has it leads: it talks with the other site, copies
+ * its journals, and does the work of a switch to this one. Everything else runs in the application of the domains, while this
+ * site is the one to run it. (two sites)
  */
 export class Site implements SiteControl {
   readonly #options: SiteOptions
@@ -60,7 +72,8 @@ export class Site implements SiteControl {
   readonly #mirror: PeerJournals
   readonly #watch: PeerWatch
   readonly #base: BaseKeeper
-  readonly #sole: SoleInstance
+  readonly #consuming: Consuming
+  readonly #tail: RegisterTail
   readonly #stop = new AbortController()
   readonly #loops: Promise<void>[] = []
   #record: SiteRecord = initialRecord
@@ -75,7 +88,10 @@ export class Site implements SiteControl {
   #progress: SiteProgress = NO_PROGRESS
   /** The other site was heard, or has failed: the register's word can be acted upon. */
   #isSettled = false
-  #applying: Promise<void> = Promise.resolve()
+  /** Instances of this site that consume, or are not well, as the register was heard last. */
+  #instances: readonly SiteInstance[] = []
+  /** There were others when the group was heard last. */
+  #hasOthers = false
   readonly streams: Streams
 
   constructor(options: SiteOptions) {
@@ -104,7 +120,7 @@ export class Site implements SiteControl {
       clock,
       preload: (load) => this.#preloadOptions(load),
       windowMs: Math.max(settings.manualWindowMs, settings.automaticWindowMs),
-      mayRun: () => this.#isSettled && !this.role.consumes && this.#host.isStopped && this.#run === undefined,
+      mayRun: () => this.#isSettled && !this.role.consumes && !this.isConsuming && this.#run === undefined,
       onError: (error) => onError('base', error),
     })
     this.#register = registerClient(options)
@@ -113,14 +129,27 @@ export class Site implements SiteControl {
       ...{ site, peer, contact: this.#contact, watch: this.#watch, manualWindowMs: settings.manualWindowMs },
       record: () => this.#record,
       request: (data, by) => this.#request(data, by),
-      abort: (epoch) => this.#move(epoch, 'aborted', '', ''),
+      abort: (epoch) => {
+        const { term = 0 } = this.#register
+        return this.#move({ epoch, term, move: 'aborted', error: '', report: '' })
+      },
       hearPeer: () => this.#hearPeer(),
     })
     this.#drills = new Drills({
       ...{ clock, peer, peerApplicationId: options.peerApplicationId, mirror: this.#mirror, base: this.#base },
       preload: (load) => ({ ...this.#preloadOptions(load), baseStoreName }),
     })
-    this.#sole = new SoleInstance({ clock, site, directory: options.register.directory })
+    this.#tail = new RegisterTail(log, options.register.topic)
+    this.#consuming = new Consuming({
+      host: this.#host,
+      register: this.#register,
+      record: () => this.#record,
+      mayConsume: () => this.role.consumes,
+      isSwitching: () => this.#run !== undefined,
+      troubles: () => '',
+      isEnding: () => this.#stop.signal.aborted,
+      onError: (thrown) => this.#wentWrong('domains', thrown),
+    })
     this.streams = hostStreams({
       host: this.#host,
       partitions,
@@ -147,12 +176,27 @@ export class Site implements SiteControl {
   get record(): SiteRecord {
     return this.#record
   }
+  /** It has the register: of several instances the one that does what a site does once. */
+  get leads(): boolean {
+    return this.#register.term !== undefined
+  }
+  get leaderUrl(): string | undefined {
+    return this.leads ? undefined : this.#register.leaderUrl
+  }
+  get isServing(): boolean {
+    return this.#host.application.directory.instances.length > 0
+  }
   get role(): Role {
-    if (!this.#isSettled) return NO_ROLE
+    // Others count an instance as gone that the group has not heard of: it must not act beside them.
+    if (!this.#isSettled || (this.#hasOthers && !this.#register.isCurrent)) return NO_ROLE
     const role = roleOf(this.site, this.#record)
     // What this site cannot log takes from it at once, and gives it nothing.
     const isBehind = isNewer(this.#shown, this.#record) && !roleOf(this.site, this.#shown).consumes
     return isBehind ? NO_ROLE : role
+  }
+  /** The application of the register. */
+  get register(): Application {
+    return this.#options.register.application
   }
   /** The application of the domains, running or waiting. */
   get application(): Application {
@@ -161,13 +205,13 @@ export class Site implements SiteControl {
 
   /** Its tasks run, or are being started or stopped. */
   get isConsuming(): boolean {
-    return !this.#host.isStopped
+    return this.#consuming.isActive
   }
 
   /** What is not as it should be, for the component checks. */
   troubles(): readonly string[] {
     const domains = this.role.consumes ? this.#host.application.readiness().reasons : []
-    return [...this.#options.register.readiness().reasons, ...domains]
+    return [...this.#options.register.application.readiness().reasons, ...domains]
   }
 
   /** The site's word for its health address: its role, and the component checks. */
@@ -179,12 +223,14 @@ export class Site implements SiteControl {
 
   readiness(): Readiness {
     const reasons =
-      this.#isSettled || this.#options.register.readiness().ready ? this.troubles() : ['the register is not up yet']
+      this.#isSettled || this.#options.register.application.readiness().ready
+        ? this.troubles()
+        : ['the register is not up yet']
     const restoring = this.role.consumes ? this.#host.application.readiness().restoring : []
     return { ready: reasons.length === 0, reasons, restoring }
   }
 
-  /** Brings the register up, and begins to act by it. Errors: those of log and stores; SITE_SECOND_INSTANCE. */
+  /** Brings the register up, and begins to act by it. Errors: those of log and stores. */
   async start(stopping = this.#stop.signal): Promise<void> {
     const { register, log, processors, applicationId, partitions, settings, clock, health } = this.#options
     await log.createTopics(
@@ -192,19 +238,21 @@ export class Site implements SiteControl {
     )
     await this.#mirror.open()
     await register.start()
+    await this.#tail.next()
     for (;;) {
       const found = await this.#register.read()
       if (found !== undefined) {
-        this.#record = found
+        this.#record = found.record
         break
       }
-      this.#sole.check()
       await sleep(clock, READY_POLL_MS, stopping)
       if (stopping.aborted) return
     }
+    await this.#consuming.begin()
     const { signal } = this.#stop
     this.#loops.push(
       this.#tick(signal),
+      this.#follow(signal),
       ...(this.#options.sharesLog ? [] : [this.#copy(signal)]),
       this.#watch.run(signal),
       health.run(signal),
@@ -216,9 +264,8 @@ export class Site implements SiteControl {
     this.#stop.abort()
     await this.#run?.stop()
     await Promise.all(this.#loops)
-    await this.#applying.catch(() => undefined)
-    await this.#host.stop()
-    await this.#options.register.stop()
+    await this.#consuming.end()
+    await this.#options.register.application.stop()
   }
 
   act(act: SiteAct, request: ActRequest): Promise<ActResult> {
@@ -253,10 +300,10 @@ export class Site implements SiteControl {
   async exchange(record: SiteRecord): Promise<SiteView & { readonly accepted: boolean }> {
     const logged = this.#receive(record).catch((thrown: unknown) => this.#wentWrong('site', thrown))
     this.#isSettled = true
-    await this.#apply()
+    await this.#consuming.apply()
     await logged
-    await this.#apply()
-    return { ...(await this.#view()), accepted: !isNewer(this.#record, record) }
+    await this.#consuming.apply()
+    return { ...(await this.#view(record)), accepted: !isNewer(this.#record, record) }
   }
 
   history(wanted: readonly HistoryWanted[], waitMs: number, signal: AbortSignal): Promise<readonly HistoryPart[]> {
@@ -281,17 +328,57 @@ export class Site implements SiteControl {
     while (!signal.aborted) {
       const due = clock.monotonic() + TICK_MS
       try {
-        this.#sole.check()
-        await this.#hearPeer()
+        await this.#hearRegister()
+        if (this.leads || !this.#isSettled) await this.#hearPeer()
         if (clock.monotonic() >= settleAt) this.#isSettled = true
-        await this.#decide()
-        await this.#noteProgress()
-        this.#work()
-        void this.#apply().catch(() => undefined)
+        if (this.leads) {
+          await this.#decide()
+          await this.#noteProgress()
+          this.#work()
+        }
+        void this.#consuming.apply().catch(() => undefined)
       } catch (thrown) {
         if (!this.#stop.signal.aborted) this.#wentWrong('site', thrown)
       }
       await sleep(clock, Math.max(0, due - clock.monotonic()), signal)
+    }
+  }
+
+  /** Acts by the register's changes as they come to the log, and as soon as it is not this instance's turn any more. */
+  async #follow(signal: AbortSignal): Promise<void> {
+    const { clock, onError } = this.#options
+    while (!signal.aborted) {
+      const { isCurrent, instances, term } = this.#register
+      if (isCurrent) this.#hasOthers = instances.length > 1
+      if (this.#run !== undefined && this.#run.term !== term) void this.#run.stop()
+      if (this.isConsuming && !this.role.consumes) void this.#consuming.apply().catch(() => undefined)
+      try {
+        for (const record of await this.#tail.next()) this.#learn(record)
+      } catch (thrown) {
+        onError('site', ensureError(thrown))
+      }
+      await sleep(clock, FOLLOW_MS, signal)
+    }
+  }
+
+  /** What the register knows, of all instances of this site too. */
+  async #hearRegister(): Promise<void> {
+    const { hasBegun } = this.#consuming
+    const found = await this.#register.read()
+    if (found === undefined) return
+    this.#instances = found.instances
+    this.#learn(found.record)
+    const { instance } = this.#register
+    const consumes = found.instances.some((one) => one.instance === instance && one.consumes)
+    if (hasBegun && !consumes) await this.#consuming.stop()
+    if (this.leads) await this.#forgetGone()
+  }
+
+  /** Who is no more counted in by the group has ceased to act by itself. */
+  async #forgetGone(): Promise<void> {
+    const { instances } = this.#register
+    for (const { instance } of this.#instances) {
+      if (!instances.includes(instance)) await this.#register.report({ instance, consumes: false, troubles: '' })
     }
   }
 
@@ -337,19 +424,16 @@ export class Site implements SiteControl {
   /** Begins, or after a start takes up, the work of a switch to this site. */
   #work(): void {
     const { epoch } = this.#record
-    if (
-      this.#run !== undefined ||
-      !isSwitchingTo(this.site, this.#record) ||
-      !this.#isSettled ||
-      this.#stop.signal.aborted
-    )
-      return
+    const { term } = this.#register
+    const isToRun = term !== undefined && isSwitchingTo(this.site, this.#record) && this.#isSettled
+    if (this.#run !== undefined || !isToRun || this.#stop.signal.aborted) return
     const { clock, settings, health, processors } = this.#options
     let release = (): void => undefined
     const run = new SwitchRun({
       clock,
+      term,
       record: () => this.#record,
-      move: (of, move, error, report) => this.#move(of, move, error, report),
+      move: (move, error, report) => this.#move({ epoch, term, move, error, report }),
       preload: (load) => ({ ...this.#preloadOptions(load), baseStoreName }),
       beforeLoad: async () => {
         await this.#drills.end()
@@ -357,7 +441,8 @@ export class Site implements SiteControl {
         release = await this.#base.hold()
       },
       mirror: this.#mirror,
-      host: this.#host,
+      domains: this.#consuming,
+      isSafe: (loads) => sealLoaded(this.#options, this.#host.application.tasks, loads),
       inputs: processors.flatMap(({ inputs }) => inputs.map(({ topic }) => topic)),
       contact: this.#contact,
       silenceMs: this.#silenceMs,
@@ -374,36 +459,23 @@ export class Site implements SiteControl {
     })
   }
 
+  /** The instance that leads copies for all. */
   async #copy(signal: AbortSignal): Promise<void> {
     const { clock, onError } = this.#options
+    let term: number | undefined
     while (!signal.aborted) {
       try {
-        await this.#mirror.pull(signal)
-        await sleep(clock, MIRROR_PAUSE_MS, signal)
+        // Another one may have copied meanwhile.
+        if (term !== this.#register.term && this.leads) await this.#mirror.open()
+        term = this.#register.term
+        if (term !== undefined) await this.#mirror.pull(signal)
+        await sleep(clock, term === undefined ? FOLLOW_MS : MIRROR_PAUSE_MS, signal)
       } catch (thrown) {
         // That the other site does not answer is seen by the watch.
         if (thrown instanceof PulsefoldError) onError('mirror', thrown)
         await sleep(clock, MIRROR_RETRY_MS, signal)
       }
     }
-  }
-
-  /** Does what the role says, one change after the other. Rejects, having told it, when the domains cannot be stopped. */
-  #apply(): Promise<void> {
-    const applied = this.#applying
-      .catch(() => undefined)
-      .then(async () => {
-        const { consumes } = this.role
-        if (this.#stop.signal.aborted) return
-        if (consumes && this.#host.isStopped) {
-          void this.#host.start().catch((thrown: unknown) => this.#wentWrong('domains', thrown))
-        } else if (!consumes && this.#host.isRunning && this.#run === undefined) {
-          await this.#host.stop()
-        }
-      })
-    this.#applying = applied
-    applied.catch((thrown: unknown) => this.#wentWrong('domains', thrown))
-    return applied
   }
 
   /** Tried again at the next tick, but for what leaves it open whether this site still consumes: then the process ends. */
@@ -419,8 +491,8 @@ export class Site implements SiteControl {
     return answer
   }
 
-  async #move(epoch: number, move: ReportedMove, error: string, report: string): Promise<boolean> {
-    const { outcome } = await this.#command({ type: 'SwitchMoved', data: { epoch, move, error, report } })
+  async #move(data: SwitchMoved['data']): Promise<boolean> {
+    const { outcome } = await this.#command({ type: 'SwitchMoved', data })
     return outcome === 'moved'
   }
 
@@ -433,7 +505,7 @@ export class Site implements SiteControl {
     if (record.epoch !== this.#run?.epoch) void this.#run?.stop()
     // Taken for dead by the other, and it was not.
     const wasActive = this.isConsuming && !this.role.consumes && !record.oldAlive
-    void this.#apply().then(
+    void this.#consuming.apply().then(
       () => (wasActive ? this.#tellOverlap(record) : undefined),
       () => undefined,
     )
@@ -448,12 +520,20 @@ export class Site implements SiteControl {
     }
   }
 
-  async #view(): Promise<SiteView> {
+  /** To one who shows this record: it is true of all instances that act by it, or by a newer one. */
+  async #view(shown: SiteRecord): Promise<SiteView> {
     const { health } = this.#options
-    const consumes = !this.#host.isStopped
+    const consumes = this.isConsuming || (this.#hasOthers && (await this.#othersConsume(shown)))
     const ends = consumes ? [] : await journalEnds(this.#options)
     const [progress, overlap] = [this.#progress, this.#overlap]
     return { record: this.#record, healthy: health.isHealthy, consumes, ends, progress, overlap }
+  }
+
+  /** Some other instance does, or may begin to: the register does not have this record yet, or does not answer. */
+  async #othersConsume(shown: SiteRecord): Promise<boolean> {
+    const found = await this.#register.read()
+    if (found === undefined || isNewer(shown, found.record)) return true
+    return found.instances.some(({ consumes, instance }) => consumes && instance !== this.#register.instance)
   }
 
   async #noteProgress(): Promise<void> {

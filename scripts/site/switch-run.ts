@@ -5,22 +5,27 @@ import type { SiteView } from '../../api/site/site-control.js'
 import type { SiteRecord, SwitchReport } from '../../processors/site/index.js'
 import type { ReportedMove } from '../../processors/site/moves.js'
 import type { PeerJournals } from '../../topology/preload/peer-journals.js'
+import type { PartitionLoad } from '../../topology/preload/partition-load.js'
 import { Preload } from '../../topology/preload/preload.js'
 import type { PreloadOptions } from '../../topology/preload/preload.js'
-import type { DomainHost } from './domain-host.js'
+import type { Consuming } from './consuming.js'
 import type { PeerContact } from './peer-contact.js'
 
 export interface SwitchRunOptions {
   readonly clock: Clock
+  /** Of the register's owner. */
+  readonly term: number
   /** The register as it stands. */
   readonly record: () => SiteRecord
   /** Reports a move; rejects when the register cannot be asked. False: it is another switch's turn by now. */
-  readonly move: (epoch: number, move: ReportedMove, error: string, report: string) => Promise<boolean>
+  readonly move: (move: ReportedMove, error: string, report: string) => Promise<boolean>
   readonly preload: (load: string) => PreloadOptions
   /** Frees the stores of the base. */
   readonly beforeLoad: () => Promise<void>
   readonly mirror: PeerJournals
-  readonly host: DomainHost
+  readonly domains: Pick<Consuming, 'start' | 'isReady'>
+  /** Any instance could go on from here: what was loaded is in the changelogs. */
+  readonly isSafe: (loads: readonly PartitionLoad[]) => Promise<boolean>
   /** Topics of inputs. */
   readonly inputs: readonly string[]
   readonly contact: Pick<PeerContact, 'exchange' | 'isSilent'>
@@ -63,6 +68,9 @@ export class SwitchRun {
 
   get epoch(): number {
     return this.#epoch
+  }
+  get term(): number {
+    return this.#options.term
   }
   /** What is being loaded. */
   get preload(): Preload | undefined {
@@ -141,7 +149,7 @@ export class SwitchRun {
     const begun = clock.monotonic()
     for (;;) {
       const isComplete = (mirror.completeAt ?? Number.NEGATIVE_INFINITY) >= begun
-      await preload.load(signal)
+      await preload.load(signal, { isWhole: !record().oldAlive })
       if (isComplete || !record().oldAlive) return
       await pause(clock, signal)
     }
@@ -171,7 +179,7 @@ export class SwitchRun {
   }
 
   async #catchUp(record: SiteRecord): Promise<void> {
-    const { clock, contact, mirror, host, inputs, silenceMs } = this.#options
+    const { clock, contact, mirror, domains, isSafe, inputs, silenceMs } = this.#options
     const { signal } = this.#stop
     const begun = clock.monotonic()
     const preload = await this.#open(record)
@@ -180,20 +188,21 @@ export class SwitchRun {
     const takenIn = await mirror.takenIn(inputs)
     for (;;) {
       const isComplete = this.#ends === undefined || mirror.reaches(this.#ends)
-      await preload.load(signal)
+      const isLost = clock.monotonic() - Math.max(begun, mirror.pulledAt ?? begun) >= silenceMs
+      await preload.load(signal, { isWhole: isComplete || isLost })
       if (isComplete) break
-      if (clock.monotonic() - Math.max(begun, mirror.pulledAt ?? begun) >= silenceMs) {
+      if (isLost) {
         this.#lossWindowMs = mirror.lagMs ?? 0
         break
       }
       await pause(clock, signal)
     }
-    const { entries, isDone, knownFrom } = preload
+    const { entries, isDone, knownFrom, loads } = preload
     await preload.sendLost()
     this.#preload = undefined
     await preload.finish()
-    await host.start(isDone ? undefined : takenIn)
-    while (!host.isReady) await pause(clock, signal)
+    await domains.start(isDone ? undefined : takenIn)
+    while (!domains.isReady || !(await isSafe(loads))) await pause(clock, signal)
     await this.#move('caughtUp', '', JSON.stringify(this.#report(record, entries, knownFrom)))
   }
 
@@ -229,7 +238,7 @@ export class SwitchRun {
   }
 
   async #move(move: ReportedMove, error = '', report = ''): Promise<void> {
-    const isDone = await this.#options.move(this.#epoch, move, error, report)
+    const isDone = await this.#options.move(move, error, report)
     if (!isDone) this.#stop.abort()
   }
 }

@@ -1,26 +1,19 @@
 import type { Clock } from '../../common/clock.js'
-import { manualClock } from '../../common/manual-clock.js'
-import type { ManualClock } from '../../common/manual-clock.js'
-import { otherSite, siteRegister } from '../../processors/site/index.js'
+import { otherSite } from '../../processors/site/index.js'
 import type { SiteName, SiteRecord } from '../../processors/site/index.js'
 import type { KeyValueStore, StoreProvider } from '../../state-stores/key-value-store.js'
 import { memoryProvider } from '../../state-stores/memory/provider.js'
-import { Application } from '../../topology/application.js'
-import type { ApplicationOptions } from '../../topology/application-options.js'
 import { countingProcessor } from '../../topology/counting-processor.js'
 import { openEmbeddedLogAt } from '../../topology/log/embedded/embedded-log.js'
 import type { EmbeddedLog } from '../../topology/log/embedded/embedded-log.js'
-import { silentObserver } from '../../topology/observer.js'
 import type { Query } from '../../topology/processor.js'
 import type { QueryResult } from '../../topology/streams.js'
-import { ComponentHealth } from './component-health.js'
+import type { ComponentHealth } from './component-health.js'
 import type { Peer } from './peer.js'
-import { Site } from './site.js'
+import type { Site } from './site.js'
 import type { SiteSettings } from './site-options.js'
-
-export const PARTITIONS = 2
-const TURNS = 12
-const STEP_MS = 50
+import { SteppedWorld } from './stepped-world.js'
+import { testSiteParts } from './test-site-parts.js'
 
 /** A link between the two sites: down it takes nothing, and loses the answers that are on their way. */
 export interface Link {
@@ -34,24 +27,17 @@ export interface TestSitesOptions {
   readonly random?: () => number
 }
 
-/** Names process starts. */
-let starts = 0
-
 /**
  * Two whole sites in one process, over memory, on one clock that the test moves: the same parts as in production, but for HTTP.
  * Either can be crashed and started again on what it left, and the link between them broken.
  */
-export class TestSites {
-  readonly clock: ManualClock = manualClock()
+export class TestSites extends SteppedWorld {
   readonly link: Link = { isUp: true }
   readonly primary: TestSite
   readonly secondary: TestSite
-  /** What the sites said was wrong. */
-  readonly errors: string[] = []
-  /** Called after each step of the clock. */
-  onStep: () => void = () => undefined
 
   constructor(options: TestSitesOptions = {}) {
+    super()
     this.primary = new TestSite(this, 'primary', options, 0)
     this.secondary = new TestSite(this, 'secondary', options, options.skewMs ?? 0)
   }
@@ -73,35 +59,8 @@ export class TestSites {
     await this.while(Promise.all(this.both.map((site) => site.stop())))
   }
 
-  /** Lets time pass, and all that follows from it. */
-  async advance(ms: number): Promise<void> {
-    for (let passed = 0; passed < ms; passed += STEP_MS) {
-      await this.clock.advance(STEP_MS)
-      for (let turn = 0; turn < TURNS; turn++) await new Promise((resolve) => setImmediate(resolve))
-      this.onStep()
-    }
-  }
-
-  /** Lets time pass until the work is done. */
-  async while<Result>(work: Promise<Result>): Promise<Result> {
-    const state = { isDone: false }
-    const settled = work.finally(() => (state.isDone = true))
-    settled.catch(() => undefined)
-    for (let step = 0; !state.isDone; step++) {
-      if (step > 20_000) throw new Error('not done within 1,000 s of the clock')
-      await this.advance(STEP_MS)
-    }
-    return settled
-  }
-
-  async until(what: string, holds: () => boolean, limitMs = 120_000): Promise<void> {
-    for (let passed = 0; !holds(); passed += STEP_MS) {
-      if (passed > limitMs) {
-        const records = this.both.map((site) => JSON.stringify(site.running?.site.record))
-        throw new Error(`not within ${limitMs} ms: ${what}\n${records.join('\n')}\n${this.errors.slice(-5).join('\n')}`)
-      }
-      await this.advance(STEP_MS)
-    }
+  override tell(): string {
+    return this.both.map((site) => JSON.stringify(site.running?.site.record)).join('\n')
   }
 
   /** No switch is under way, both sites know who is active, and that one consumes. */
@@ -176,74 +135,19 @@ export class TestSite {
       newIncarnation: () => `${this.name}-${++this.#incarnations}`,
       onCleanError: () => undefined,
     })
-    const application = (options: Partial<ApplicationOptions>): Application =>
-      new Application({
-        applicationId: 'test',
-        instance: `${this.name}-${++starts}`,
-        processors: [countingProcessor],
-        log,
-        stores,
-        clock,
-        partitions: PARTITIONS,
-        commitIntervalMs: 100,
-        changelogIntervalMs: 1000,
-        journalRetentionMs: 7 * 24 * 3_600_000,
-        stateCacheBytes: 1024 * 1024,
-        createInputTopics: true,
-        observer: {
-          ...silentObserver,
-          onError: (where, error) => this.#sites.errors.push(`${this.name} ${where}: ${error.message}`),
-        },
-        onFatal: (error) => this.#sites.errors.push(`${this.name} fatal: ${error.message}`),
-        ...options,
-      })
-    const health = new ComponentHealth({
-      clock,
-      intervalMs: 5000,
-      troubles: () => [...this.troubles, ...site.troubles()],
-      probeLog: () => log.topics(),
-    })
-    const site: Site = new Site({
-      site: this.name,
-      applicationId: 'test',
-      peerApplicationId: 'test',
-      sharesLog: false,
-      partitions: PARTITIONS,
-      processors: [countingProcessor],
-      log,
-      stores,
-      clock,
-      register: application({ applicationId: 'test-site', processors: [siteRegister('test-site')], partitions: 1 }),
-      newDomains: () => {
-        const domains = application({ site: this.name })
-        const stop = domains.stop.bind(domains)
-        domains.stop = async () => {
-          this.onStop?.()
-          await stop()
-        }
-        return { application: domains, streams: domains, start: () => domains.start() }
-      },
-      peer: this.#peer(),
-      token: '',
-      health,
-      newId: () => `command-${++starts}`,
-      random: this.#options.random ?? (() => 0.5),
-      settings: {
-        manualWindowMs: 3 * 3_600_000,
-        automaticWindowMs: 3_600_000,
-        checkIntervalMs: 10_000,
-        failureThreshold: 3,
-        automaticSwitch: true,
-        failbackHoldOffMs: 600_000,
-        preloadTimeoutMs: 600_000,
-        rowCacheBytes: 1024 * 1024,
-        journalRetentionMs: 7 * 24 * 3_600_000,
-        ...this.#options.settings,
-      },
+    const { settings, random } = this.#options
+    const { site, health } = testSiteParts({
+      ...{ name: this.name, log, stores, clock, peer: this.#peer() },
+      ...{ ...(settings && { settings }), ...(random && { random }) },
+      asDomains: (application) => ({
+        application,
+        streams: application,
+        start: (takenIn) => application.start({ advertisedUrl: `http://${this.name}` }, takenIn),
+      }),
+      troubles: () => this.troubles,
       onRecord: (record) => this.onRecord?.(record),
-      onOverlap: () => undefined,
-      onError: (where, error) => this.#sites.errors.push(`${this.name} ${where}: ${error.message}`),
-      onFatal: (error) => this.#sites.errors.push(`${this.name} fatal: ${error.message}`),
+      onError: (message) => this.#sites.errors.push(`${this.name} ${message}`),
+      onStop: () => this.onStop?.(),
     })
     this.running = { site, log, health, end }
     await site.start()

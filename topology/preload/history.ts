@@ -19,6 +19,9 @@ export interface HistoryOptions {
   readonly onUnreadable: (error: Error) => void
 }
 
+/** Where a limit has cut a source off; or wherever it ends, for it is still written to. */
+export type HoldsBack = 'never' | 'cutOff' | 'always'
+
 interface Decoded extends DecodedRecord {
   readonly next: number
   /** Number of the owner's term that the record is of. */
@@ -43,11 +46,11 @@ export class History {
   }
 
   /**
-   * Reads each source up to a position, or its end where that comes first. With `holdsBack` there may be more behind it that
-   * belongs before what another source has: that waits.
+   * Reads each source up to a position, or its end where that comes first. Of a source that `holdsBack` there may be more behind it
+   * that belongs before what another source has: that waits.
    */
-  limit(ends: readonly number[], holdsBack: boolean): void {
-    for (const [index, cursor] of this.#cursors.entries()) cursor.limit(ends[index] ?? Infinity, holdsBack)
+  limit(ends: readonly number[], holdsBack: (source: number) => HoldsBack): void {
+    for (const [index, cursor] of this.#cursors.entries()) cursor.limit(ends[index] ?? Infinity, holdsBack(index))
   }
 
   /** The next records; undefined: all sources are at their ends, for now. */
@@ -78,7 +81,7 @@ class Cursor {
   readonly #source: JournalSource
   readonly #index: number
   #end = Infinity
-  #holdsBack = false
+  #holdsBack: HoldsBack = 'never'
   #isCutOff = false
   #position: number
   #epochRead: number
@@ -101,10 +104,11 @@ class Cursor {
 
   /** Of what comes behind the limit: no record of a later term may go before it. */
   get heldBackEpoch(): number {
-    return this.#holdsBack && this.#isCutOff && this.head === undefined ? this.#epochRead : Infinity
+    const holdsBack = this.#holdsBack === 'always' || (this.#holdsBack === 'cutOff' && this.#isCutOff)
+    return holdsBack && this.head === undefined ? this.#epochRead : Infinity
   }
 
-  limit(end: number, holdsBack: boolean): void {
+  limit(end: number, holdsBack: HoldsBack): void {
     this.#end = end
     this.#holdsBack = holdsBack
   }

@@ -51,7 +51,7 @@ interface Place extends TopicPartition {
  */
 export class Mirror implements PeerJournals {
   readonly #options: MirrorOptions
-  readonly #places: Place[] = []
+  #places: readonly Place[] = []
   /** Monotonic time at which all that the other site had was known to be here. */
   #completeAt: number | undefined
   #pulledAt: number | undefined
@@ -74,11 +74,12 @@ export class Mirror implements PeerJournals {
     return this.#pulledAt
   }
 
-  /** Makes the topics that are missing, and finds out how far they are filled. */
+  /** Makes the topics that are missing, and finds out how far they are filled; again where another has filled them meanwhile. */
   async open(): Promise<void> {
     const { log, site, applicationId, domains, partitions, retentionMs } = this.#options
     const journals = domains.map((domain) => names.journal(applicationId, domain))
     await log.createTopics(journals.map((journal) => mirrorTopic(site, journal, partitions, retentionMs)))
+    const places: Place[] = []
     for (const topic of journals) {
       for (let partition = 0; partition < partitions; partition++) {
         const mirror = { topic: names.mirror(site, topic), partition }
@@ -86,9 +87,11 @@ export class Mirror implements PeerJournals {
         const last = end > start ? (await log.read(mirror, end - 1, { maxRecords: 1 })).records.at(-1) : undefined
         const origin = last === undefined ? undefined : originOf(last)
         const offset = origin === undefined ? 0 : origin.offset + 1
-        this.#places.push({ topic, partition, offset, incarnation: origin?.incarnation, end: 0 })
+        places.push({ topic, partition, offset, incarnation: origin?.incarnation, end: 0 })
       }
     }
+    this.#places = places
+    this.#completeAt = undefined
   }
 
   /** Copies what the other site has by now; resolves when that is on disk. Rejects with what `readPeer` or the log reject with. */

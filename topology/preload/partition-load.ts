@@ -42,6 +42,14 @@ export interface PartitionLoadOptions {
   readonly onUnreadable: (error: Error) => void
 }
 
+/** What of the history is folded. */
+export interface LoadLimit {
+  /** What was stamped before only. */
+  readonly beforeMs?: number
+  /** Default true. False: the other site goes on, so own records of a later term than its last wait for what belongs before them. */
+  readonly isWhole?: boolean
+}
+
 /** Rows held in memory before they are written. */
 const MAX_DIRTY_ROWS = 10_000
 const SEGMENT_ENTRIES = 1000
@@ -164,10 +172,9 @@ export class PartitionLoad {
   }
 
   /**
-   * Folds all there is by now, or what was stamped before `beforeMs` only. Rejects with what log or store reject with, and with
-   * the signal's reason.
+   * Folds what there is by now, within the limit. Rejects with what log or store reject with, and with the signal's reason.
    */
-  async load(signal: AbortSignal, beforeMs?: number): Promise<void> {
+  async load(signal: AbortSignal, { beforeMs, isWhole = true }: LoadLimit = {}): Promise<void> {
     if (this.#isDone) return
     const { sources } = this.#options
     const ends = await Promise.all(
@@ -176,7 +183,10 @@ export class PartitionLoad {
         return index === 0 ? Math.min(end, this.#ownTo) : end
       }),
     )
-    this.#history.limit(ends, beforeMs !== undefined)
+    this.#history.limit(ends, (source) => {
+      if (beforeMs !== undefined) return 'cutOff'
+      return isWhole || source === 0 ? 'never' : 'always'
+    })
     for (let batch = await this.#history.next(); batch !== undefined; batch = await this.#history.next()) {
       signal.throwIfAborted()
       await this.#fold(batch)
@@ -307,7 +317,11 @@ async function begin(options: PartitionLoadOptions, store: KeyValueStore): Promi
   const { log, journal, changelog, load, isBase = false } = options
   await store.write(distrustOperations, { sync: true })
   await store.clear()
-  if (!isBase) await lackAll(store, log, changelog)
+  if (!isBase) {
+    // A former owner of the task writes nothing to its changelog any more.
+    await (await log.writer(`${journal.topic}-${journal.partition}`)).close()
+    await lackAll(store, log, changelog)
+  }
   const base = (await copyBase(options, store)) ?? (await fromStart(options))
   const ownTo = isBase ? Number.MAX_SAFE_INTEGER : (await log.offsets(journal)).end
   const progress = { ...base.progress, load, ownTo }

@@ -264,7 +264,7 @@ t.test('a base follows a window behind, and a load that begins with it folds the
   const advanceBase = async (beforeMs: number): Promise<number> => {
     const options = preloadOptions(secondary, 'secondary', 'primary', 'base')
     const base = await Preload.open({ ...options, storeName: baseStoreName, isBase: true })
-    await base.load(never, beforeMs)
+    await base.load(never, { beforeMs })
     await base.close()
     return base.entries
   }

@@ -10,6 +10,7 @@ import type { Processor } from '../processor.js'
 import { journalIn } from './journal-source.js'
 import type { JournalSource } from './journal-source.js'
 import { PartitionLoad } from './partition-load.js'
+import type { LoadLimit } from './partition-load.js'
 
 export interface PreloadOptions {
   readonly log: Log
@@ -111,11 +112,11 @@ export class Preload {
     return this.#loads.some(({ isDone }) => isDone)
   }
 
-  /** Folds all there is by now, or what was stamped before `beforeMs` only. */
-  async load(signal: AbortSignal, beforeMs?: number): Promise<void> {
+  /** Folds what there is by now, within the limit. */
+  async load(signal: AbortSignal, limit: LoadLimit = {}): Promise<void> {
     const waiting = [...this.#loads]
     const work = async (): Promise<void> => {
-      for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) await next.load(signal, beforeMs)
+      for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) await next.load(signal, limit)
     }
     await Promise.all(Array.from({ length: LOADS_AT_ONCE }, work))
   }
