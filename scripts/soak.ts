@@ -6,9 +6,10 @@ import { instance } from './simulations/instance.js'
 import { keepAlive } from './simulations/keep-alive.js'
 import { longCases, runLongCase } from './simulations/long-cases.js'
 import { runSeeds } from './simulations/run-seeds.js'
+import { siteInstances } from './simulations/site-instances.js'
 import { sites } from './simulations/sites.js'
 
-const simulations = [clusters, instance, crashPoints, keepAlive, sites]
+const simulations = [clusters, instance, crashPoints, keepAlive, sites, siteInstances]
 
 interface Flags {
   readonly seed: number

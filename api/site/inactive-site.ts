@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import { otherSite } from '../../processors/site/index.js'
+import { otherSite, roleOf } from '../../processors/site/index.js'
 import { forwarder, refusal } from './forward.js'
 import { HOP_HEADER, hasHopped, INSTANCE_HOP_HEADER, isFromInstance } from './hop.js'
 import type { SiteControl } from './site-control.js'
@@ -23,7 +23,9 @@ export function registerInactiveSite(app: FastifyInstance, site: SiteControl): v
     if (isBelow(path, ownPaths) || historyPaths.includes(path)) return
     const { role, record, leaderUrl, isServing } = site
     const isOfSite = isBelow(path, ['/site'])
-    if (leaderUrl !== undefined && (isOfSite || (role.takesTraffic && !isServing)) && !isFromInstance(request)) {
+    // Its site is at work, and this instance not yet, or cut off.
+    const isIdle = roleOf(site.site, record).takesTraffic && !(role.takesTraffic && isServing)
+    if (leaderUrl !== undefined && (isOfSite || isIdle) && !isFromInstance(request)) {
       const failure = `the instance that leads the ${site.site} site does not answer this one`
       const limit = path === DRILL ? { limitMs: DRILL_MS } : {}
       return forward(request, reply, { url: leaderUrl, hop: INSTANCE_HOP_HEADER, failure, ...limit })
@@ -32,6 +34,7 @@ export function registerInactiveSite(app: FastifyInstance, site: SiteControl): v
     void reply.header('x-pulsefold-active-site', record.active)
     // It has taken over, or is about to: nobody else can answer, and what it cannot yet its streams refuse.
     if (role.takesTraffic) return
+    if (isIdle) throw refusal('this instance does not act yet')
     const isRead = request.method === 'GET' || request.method === 'HEAD'
     if (isRead || hasHopped(request)) throw refusal(`the ${record.active} site is active, not this one`)
     const failure = `the ${otherSite(site.site)} site is active, but does not answer this one`

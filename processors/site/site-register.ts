@@ -55,7 +55,7 @@ export function siteRegister(topic: string): Processor<SiteEvent> {
   const output: OutputTopic = { topic, json: siteRecordJson }
   return {
     name: SITE_REGISTER,
-    foldVersion: 1,
+    foldVersion: 2,
     store: SITE_REGISTER,
     events: siteEventSchemas,
     inputs: [],

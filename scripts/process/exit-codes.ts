@@ -35,7 +35,6 @@ const byErrorCode: Readonly<Record<string, keyof typeof exitCodes>> = {
   BODY_INVALID: 'misused',
   ARCHIVE_UNREADABLE: 'unavailable',
   LOG_UNAVAILABLE: 'unavailable',
-  SITE_SECOND_INSTANCE: 'unavailable',
   EADDRINUSE: 'unavailable',
   EADDRNOTAVAIL: 'unavailable',
   EACCES: 'unavailable',

@@ -159,7 +159,7 @@ export function openSite(parts: SiteParts): Running {
     local: localStreams(register, () => site.application),
     site,
     healthCheck() {
-      const reasons = [...site.trafficTroubles(), ...(health.isHealthy ? [] : health.reasons)]
+      const reasons = site.healthReasons()
       return { isUp: reasons.length === 0, reasons }
     },
     start: (stopping) => site.start(stopping),

@@ -3,7 +3,7 @@ import { soak } from './soak.js'
 
 t.setTimeout(300_000)
 
-for (const name of ['clusters', 'instance', 'crash-points', 'keep-alive', 'sites']) {
+for (const name of ['clusters', 'instance', 'crash-points', 'keep-alive', 'sites', 'site-instances']) {
   t.test(`${name}: a seed gives the same run again, whatever ran before it`, async (t) => {
     const all = await soak(name, '--seed', '21', '--seeds', '3', '--trace')
     const again = await soak(name, '--seed', '23', '--seeds', '1', '--trace')

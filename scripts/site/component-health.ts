@@ -39,9 +39,13 @@ export class ComponentHealth {
   get isHealthy(): boolean {
     return this.#isHealthy
   }
-  /** Of the last check. */
+  /** It was well once, and is not any more. */
+  get hasFailed(): boolean {
+    return !this.#isStarting && !this.#isHealthy
+  }
+  /** Why it is not well, as of the last bad check; none where it is. */
   get reasons(): readonly string[] {
-    return this.#reasons
+    return this.#isHealthy ? [] : this.#reasons
   }
   /** ms for which every check was good; 0 after a bad one. */
   get goodForMs(): number {
@@ -67,9 +71,12 @@ export class ComponentHealth {
 
   #judge(reasons: readonly string[]): void {
     const isGood = reasons.length === 0
-    this.#reasons = reasons
-    if (!isGood) this.#healthySince = undefined
-    else this.#healthySince ??= this.#options.clock.monotonic()
+    if (isGood) {
+      this.#healthySince ??= this.#options.clock.monotonic()
+    } else {
+      this.#reasons = reasons
+      this.#healthySince = undefined
+    }
     this.#contrary = isGood === this.#isHealthy ? 0 : this.#contrary + 1
     if (this.#contrary < (this.#isStarting ? 1 : IN_A_ROW)) return
     this.#isHealthy = isGood

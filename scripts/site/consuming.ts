@@ -1,9 +1,15 @@
+import { sleep } from '../../common/clock.js'
+import type { Clock } from '../../common/clock.js'
 import type { SiteRecord } from '../../processors/site/index.js'
 import type { TakenIn } from '../../topology/application-options.js'
 import type { DomainHost } from './domain-host.js'
 import type { RegisterClient } from './register-client.js'
 
+/** For what an instance that ends tells of itself. */
+const LAST_WORD_MS = 1000
+
 export interface ConsumingOptions {
+  readonly clock: Clock
   readonly host: DomainHost
   readonly register: Pick<RegisterClient, 'command' | 'report' | 'instance'>
   /** What this instance acts by. */
@@ -31,6 +37,7 @@ export class Consuming {
   #told = ''
   #applying: Promise<void> = Promise.resolve()
   #starting: Promise<void> | undefined
+  #reporting: Promise<void> | undefined
 
   constructor(options: ConsumingOptions) {
     this.#options = options
@@ -70,27 +77,29 @@ export class Consuming {
 
   /** Rejects when the domains cannot be stopped. */
   async end(): Promise<void> {
+    const { host, clock } = this.#options
     await this.#applying.catch(() => undefined)
-    await this.#options.host.stop()
-    await this.#tell(false).catch(() => undefined)
+    await host.stop()
+    this.#report()
+    // Where the log takes nothing any more the others learn it from the group.
+    await Promise.race([this.#reporting, sleep(clock, LAST_WORD_MS)])
   }
 
   /** The register does not know any more that it consumes: this instance was taken for gone. */
   async stop(): Promise<void> {
-    if (!this.#options.host.isRunning) return
-    await this.#options.host.stop()
-    await this.#report()
+    if (this.#options.host.isRunning) await this.#options.host.stop()
   }
 
   async #apply(): Promise<void> {
     const { host, mayConsume, isSwitching, isEnding, onError } = this.#options
     if (isEnding()) return
     if (mayConsume()) {
-      if (!this.isActive) void this.start().catch(onError)
+      // What it has said last must not come behind what it says next.
+      if (!this.isActive && this.#reporting === undefined) void this.start().catch(onError)
     } else if (host.isRunning && !isSwitching()) {
       await host.stop()
     }
-    await this.#report().catch(onError)
+    this.#report()
   }
 
   async #start(takenIn: TakenIn | undefined): Promise<void> {
@@ -107,19 +116,20 @@ export class Consuming {
     await host.start(takenIn)
   }
 
-  /** Tells the register that this instance has stopped, and when its health has turned. */
-  async #report(): Promise<void> {
-    const { troubles } = this.#options
-    if ((!this.isActive && this.#isNoted) || troubles() !== this.#told) await this.#tell(this.isActive)
-  }
-
-  async #tell(consumes: boolean): Promise<void> {
-    const { register, troubles } = this.#options
+  /** Tells the register that this instance has stopped, and when its health has turned; nothing waits for that. */
+  #report(): void {
+    const { register, troubles, onError } = this.#options
     const told = troubles()
-    if (!consumes && !this.#isNoted && told === this.#told) return
-    await register.report({ instance: register.instance, consumes, troubles: told })
-    this.#told = told
-    this.#isNoted = consumes
-    this.#hasBegun &&= consumes
+    const consumes = this.isActive
+    const hasStopped = !consumes && this.#isNoted
+    if (this.#reporting !== undefined || (!hasStopped && told === this.#told)) return
+    this.#reporting = register
+      .report({ instance: register.instance, consumes, troubles: told })
+      .then(() => {
+        this.#told = told
+        if (hasStopped) this.#isNoted = this.#hasBegun = false
+      })
+      .catch(onError)
+      .finally(() => (this.#reporting = undefined))
   }
 }

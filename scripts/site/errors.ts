@@ -6,10 +6,6 @@ export const siteErrors = {
     action:
       'This site is to rest, and its domains could not be stopped: the process ends, so that it does not act beside the other site. Start it again.',
   },
-  SITE_SECOND_INSTANCE: {
-    action:
-      'A site is one instance: stop one of the two. If this is not meant to be one of two sites, leave sitePeerUrl empty; a second cluster application needs another applicationId.',
-  },
 } as const satisfies ErrorTable
 
 /** What makes a site end. */

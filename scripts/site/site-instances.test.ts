@@ -143,3 +143,19 @@ for (const site of siteNames) {
     }
   }
 }
+
+t.test(
+  'FO-09 every instance says of its site whether it is to get traffic: 500 where one of them is not well',
+  async (t) => {
+    const sites = await siteClusters(t)
+    await sites.until('well', () => sites.primary.running.every(({ site }) => site.healthReasons().length === 0))
+    const sick = sites.primary.running.find(({ site }) => !site.leads)
+    const said = (): number[] => sites.primary.running.map(({ site }) => site.healthReasons().length)
+    if (sick !== undefined) sick.troubles = ['the disk is full']
+    await sites.advance(9000)
+    t.same(said(), [0, 0], 'two bad checks are not enough')
+    await sites.until('all say so', () => said().every((reasons) => reasons > 0), 10_000)
+    if (sick !== undefined) sick.troubles = []
+    await sites.until('and that it is over', () => said().every((reasons) => reasons === 0), 20_000)
+  },
+)

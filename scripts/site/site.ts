@@ -58,7 +58,9 @@ const MIRROR_PAUSE_MS = 50
 const MIRROR_RETRY_MS = 1000
 const READY_POLL_MS = 10
 const FOLLOW_MS = 200
+const MAX_TROUBLES_LENGTH = 500
 const NO_ROLE: Role = { takesTraffic: false, consumes: false, takesEvents: false }
+const NOTHING_TO_DO: Readiness = { ready: true, reasons: [], restoring: [] }
 const NO_PROGRESS: SiteProgress = { loadedTo: 0, eventsPerSecond: 0, etaMs: null, events: 0, knownFrom: 0 }
 
 /**
@@ -90,6 +92,8 @@ export class Site implements SiteControl {
   #isSettled = false
   /** Instances of this site that consume, or are not well, as the register was heard last. */
   #instances: readonly SiteInstance[] = []
+  /** Its domains have been ready since they were started. */
+  #wasReady: Application | undefined
   /** There were others when the group was heard last. */
   #hasOthers = false
   readonly streams: Streams
@@ -141,12 +145,13 @@ export class Site implements SiteControl {
     })
     this.#tail = new RegisterTail(log, options.register.topic)
     this.#consuming = new Consuming({
+      clock,
       host: this.#host,
       register: this.#register,
       record: () => this.#record,
       mayConsume: () => this.role.consumes,
       isSwitching: () => this.#run !== undefined,
-      troubles: () => '',
+      troubles: () => (options.health.hasFailed ? options.health.reasons.join('; ').slice(0, MAX_TROUBLES_LENGTH) : ''),
       isEnding: () => this.#stop.signal.aborted,
       onError: (thrown) => this.#wentWrong('domains', thrown),
     })
@@ -210,11 +215,31 @@ export class Site implements SiteControl {
 
   /** What is not as it should be, for the component checks. */
   troubles(): readonly string[] {
-    const domains = this.role.consumes ? this.#host.application.readiness().reasons : []
-    return [...this.#options.register.application.readiness().reasons, ...domains]
+    return [...this.#options.register.application.readiness().reasons, ...this.#domainTroubles()]
   }
 
-  /** The site's word for its health address: its role, and the component checks. */
+  #domainTroubles(): readonly string[] {
+    if (!this.role.consumes) return []
+    const { application } = this.#host
+    const { reasons } = application.readiness()
+    if (reasons.length === 0) this.#wasReady = application
+    // One that joins those that have the tasks makes nothing worse.
+    return this.#hasOthers && !this.leads && this.#wasReady !== application ? [] : reasons
+  }
+
+  /** Why its health address does not say 200: its role, and the component checks of all its instances. */
+  healthReasons(): readonly string[] {
+    const { health } = this.#options
+    const { instance } = this.#register
+    const others = this.#instances.filter((one) => one.instance !== instance && one.troubles !== '')
+    return [
+      ...this.trafficTroubles(),
+      ...health.reasons,
+      ...others.map((other) => `${other.instance}: ${other.troubles}`),
+    ]
+  }
+
+  /** What the role says against traffic. */
   trafficTroubles(): readonly string[] {
     if (this.role.takesTraffic) return []
     if (!this.#isSettled) return [`the ${otherSite(this.site)} site was not heard yet`]
@@ -222,12 +247,10 @@ export class Site implements SiteControl {
   }
 
   readiness(): Readiness {
-    const reasons =
-      this.#isSettled || this.#options.register.application.readiness().ready
-        ? this.troubles()
-        : ['the register is not up yet']
-    const restoring = this.role.consumes ? this.#host.application.readiness().restoring : []
-    return { ready: reasons.length === 0, reasons, restoring }
+    const register = this.#options.register.application.readiness()
+    const { reasons, restoring } = this.role.consumes ? this.#host.application.readiness() : NOTHING_TO_DO
+    const all = this.#isSettled || register.ready ? [...register.reasons, ...reasons] : ['the register is not up yet']
+    return { ready: all.length === 0, reasons: all, restoring }
   }
 
   /** Brings the register up, and begins to act by it. Errors: those of log and stores. */

@@ -12,7 +12,6 @@ import type { EmbeddedLog } from '../../topology/log/embedded/embedded-log.js'
 import type { Query } from '../../topology/processor.js'
 import { TestNetwork } from '../../topology/system/test-network.js'
 import { TestProcess } from '../../topology/system/test-process.js'
-import type { ComponentHealth } from './component-health.js'
 import { localStreams } from './local-streams.js'
 import type { Peer } from './peer.js'
 import type { Site } from './site.js'
@@ -89,10 +88,11 @@ export class SiteClusters extends SteppedWorld {
 
 /** A process of a site. */
 export interface SiteInstanceProcess {
+  /** What its components say is wrong; set by a test. */
+  troubles: readonly string[]
   readonly name: string
   readonly process: TestProcess
   readonly site: Site
-  readonly health: ComponentHealth
 }
 
 /** The instances of one site; its log and their disks outlive them. */
@@ -105,6 +105,8 @@ export class SiteCluster {
   readonly #options: SiteClustersOptions
   readonly #network: TestNetwork
   readonly #disks = new Map<string, MemoryProvider>()
+  /** Killed, and not yet missed by its group. */
+  readonly #dying = new Set<string>()
   #log: EmbeddedLog | undefined
   #incarnations = 0
 
@@ -128,7 +130,7 @@ export class SiteCluster {
   /** An instance of it says 200 at its health address. */
   get takesTraffic(): boolean {
     const awake = this.running.filter(({ process }) => !process.isPaused)
-    return awake.some(({ site, health }) => health.isHealthy && site.trafficTroubles().length === 0)
+    return awake.some(({ site }) => site.healthReasons().length === 0)
   }
 
   hasAllTasks(): boolean {
@@ -154,6 +156,11 @@ export class SiteCluster {
     await this.#log?.close()
   }
 
+  /** No process of this name has its disk. */
+  isFree(name: string): boolean {
+    return !this.#dying.has(name) && !this.running.some((one) => one.name === name)
+  }
+
   /** Starts an instance on what its disk holds; resolves when it acts by the register. */
   async begin(name: string): Promise<void> {
     const started = this.#begin(name)
@@ -164,9 +171,11 @@ export class SiteCluster {
   async kill(instance: SiteInstanceProcess): Promise<void> {
     const { process } = instance
     this.running = this.running.filter((one) => one !== instance)
+    this.#dying.add(instance.name)
     process.pause()
     await sleep(this.#world.clock, SESSION_MS)
     await process.end()
+    this.#dying.delete(instance.name)
   }
 
   /** As by SIGSTOP and, later, SIGCONT: its group misses it after a session, and it learns of that when it goes on. */
@@ -208,7 +217,7 @@ export class SiteCluster {
       onError: () => undefined,
     })
     const { settings, random } = this.#options
-    const { site, health } = testSiteParts({
+    const { site } = testSiteParts({
       ...{ name: this.name, log: process.log, stores: process.stores, clock: process.clock, peer: this.#peer(process) },
       ...{ ...(settings && { settings }), ...(random && { random }) },
       asDomains(application) {
@@ -219,14 +228,15 @@ export class SiteCluster {
           start: (takenIn) => application.start({ advertisedUrl: url, token }, takenIn),
         }
       },
-      troubles: () => [],
+      troubles: () => instance.troubles,
       onRecord: (record) => this.onRecord?.(record, name),
       onError: (message) => errors.push(`${name} ${message}`),
     })
     const { register } = site
     const local = localStreams(register, () => site.application)
     this.#network.listen(url, process, await instanceInProcess({ local, token }))
-    this.running.push({ name, process, site, health })
+    const instance: SiteInstanceProcess = { name, process, site, troubles: [] }
+    this.running.push(instance)
     await site.start()
   }
 

@@ -123,9 +123,7 @@ export class TestSite {
     return this.running !== undefined && this.running.site.isConsuming
   }
   get takesTraffic(): boolean {
-    return (
-      this.running !== undefined && this.running.health.isHealthy && this.running.site.trafficTroubles().length === 0
-    )
+    return this.running !== undefined && this.running.site.healthReasons().length === 0
   }
 
   async start(): Promise<void> {

@@ -27,7 +27,7 @@ const register = (subject: string, schema: unknown): Promise<number> =>
 async function behindProxy(t: Test): Promise<TcpProxy & { readonly registry: string }> {
   const { port, pathname } = new URL(registryUrl)
   const proxy = await tcpProxy(t)
-  proxy.target = Number(port)
+  proxy.targets = [Number(port)]
   return { ...proxy, registry: `http://127.0.0.1:${proxy.port}${pathname}` }
 }
 

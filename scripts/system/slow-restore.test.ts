@@ -29,7 +29,7 @@ t.test(
       properties: () => `advertised.listeners=PLAINTEXT://127.0.0.1:${proxy.port}`,
     })
     if (broker === undefined) return
-    proxy.target = broker.port
+    proxy.targets = [broker.port]
     const brokers = [`127.0.0.1:${proxy.port}`]
     const { admin, append } = await foreignClient(t, brokers)
     const values = {

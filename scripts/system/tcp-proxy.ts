@@ -14,8 +14,8 @@ const THROTTLE_BYTES_PER_MS = 100
 export interface TcpProxy {
   readonly url: string
   readonly port: number
-  /** Where it leads; may be told later. */
-  target: number
+  /** Ports that it leads to in turn; may be told later. */
+  targets: readonly number[]
   set(fault: Fault): void
 }
 
@@ -23,6 +23,7 @@ export interface TcpProxy {
 export async function tcpProxy(t: Test, delayMs = 50): Promise<TcpProxy> {
   const sockets = new Set<Socket>()
   let fault: Fault = 'pass'
+  let connections = 0
 
   const add = (socket: Socket): void => {
     sockets.add(socket)
@@ -48,7 +49,7 @@ export async function tcpProxy(t: Test, delayMs = 50): Promise<TcpProxy> {
       return
     }
     if (fault === 'stall') return
-    const onward = connect(proxy.target, '127.0.0.1')
+    const onward = connect(proxy.targets[connections++ % proxy.targets.length] ?? 0, '127.0.0.1')
     add(onward)
     carry(socket, onward)
     carry(onward, socket)
@@ -63,7 +64,7 @@ export async function tcpProxy(t: Test, delayMs = 50): Promise<TcpProxy> {
   const proxy: TcpProxy = {
     url: `http://127.0.0.1:${port}`,
     port,
-    target: 0,
+    targets: [],
     set(next) {
       fault = next
       if (next === 'refuse') for (const socket of sockets) socket.resetAndDestroy()

@@ -1,40 +1,19 @@
 import t from 'tap'
-import type { Test } from 'tap'
-import type { Settings } from '../../common/settings.js'
 import { foreignClient } from '../../topology/log/kafka/foreign-client.js'
 import { realBrokers } from '../../topology/log/kafka/real-brokers.js'
-import { heartbeat, onKafka, PLUGIN, temporaryFolder } from './fixtures.js'
+import { heartbeat, PLUGIN } from './fixtures.js'
 import type { Level } from './http-client.js'
-import { spawnPulsefold } from './real-process.js'
-import { DEVICES, devices, Reporter, TwoSites } from './two-sites.js'
+import { DEVICES, devices, Reporter, settingsOfSites, TwoSites } from './two-sites.js'
 import type { SiteName } from './two-sites.js'
 import { until } from './until.js'
 
 const brokers = realBrokers(t)
 
-/** Settings of two sites; one broker stands for the clusters of both. */
-async function settingsOf(t: Test, sharesLog: boolean): Promise<(name: SiteName) => Partial<Settings>> {
-  const [primary, secondary] = [await onKafka(t, brokers), await onKafka(t, brokers)]
-  const { applicationId: primaryId } = primary
-  const { applicationId: secondaryId } = secondary
-  if (primaryId === undefined || secondaryId === undefined) throw new Error('no application')
-  const shared = { siteSharesLog: true, applicationId: secondaryId }
-  const values = {
-    primary: { ...primary, siteSharesLog: sharesLog },
-    secondary: sharesLog ? { ...primary, ...shared } : secondary,
-  }
-  return (name) => ({
-    ...values[name],
-    sitePeerApplicationId: name === 'primary' ? secondaryId : primaryId,
-    siteCheckIntervalMs: 2000,
-  })
-}
-
 if (brokers.length > 0) {
   t.test(
     'FO-01 two sites with a cluster each: failover and failback under 1,000 events a second lose nothing',
     async (t) => {
-      const sites = await TwoSites.start(t, await settingsOf(t, false))
+      const sites = await TwoSites.start(t, await settingsOfSites(t, brokers, false))
       await sites.site('primary').register(PLUGIN, devices)
       const reporter = new Reporter(sites, 'primary')
       await until('some were taken', () => reporter.last.size === DEVICES)
@@ -59,21 +38,8 @@ if (brokers.length > 0) {
     },
   )
 
-  t.test('a second instance of a site is refused, and the first goes on', async (t) => {
-    const settings = await settingsOf(t, false)
-    const sites = await TwoSites.start(t, settings)
-    await sites.site('primary').register(PLUGIN, ['dev-1'])
-    const { code, out } = await spawnPulsefold(t, temporaryFolder(t), {
-      values: { ...settings('primary'), siteName: 'primary', sitePeerUrl: sites.ways.secondary.url },
-    }).ended
-    t.equal(code, 69)
-    t.match(out, /another instance of the primary site is running\. A site is one instance: stop one of the two/)
-    t.equal(await sites.health('primary'), 200)
-    t.equal(await sites.site('primary').level('dev-1'), 'COMPLETE')
-  })
-
   t.test('two sites on one cluster: what their input topic gets through switches is read on', async (t) => {
-    const settings = await settingsOf(t, true)
+    const settings = await settingsOfSites(t, brokers, true)
     const topic = String(settings('primary').heartbeatTopic)
     const sites = await TwoSites.start(t, settings)
     const { append } = await foreignClient(t, brokers)

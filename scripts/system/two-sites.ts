@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Test } from 'tap'
 import type { Settings } from '../../common/settings.js'
-import { temporaryFolder } from './fixtures.js'
+import { onKafka, temporaryFolder } from './fixtures.js'
 import type { Level } from './http-client.js'
 import { spawnPulsefold } from './real-process.js'
 import type { RealProcess } from './real-process.js'
@@ -33,22 +33,43 @@ export interface SiteStatus {
   }
 }
 
+/** Settings of two sites; one broker stands for the clusters of both. */
+export async function settingsOfSites(
+  t: Test,
+  brokers: readonly string[],
+  sharesLog: boolean,
+): Promise<(name: SiteName) => Partial<Settings>> {
+  const [primary, secondary] = [await onKafka(t, brokers), await onKafka(t, brokers)]
+  const { applicationId: primaryId } = primary
+  const { applicationId: secondaryId } = secondary
+  if (primaryId === undefined || secondaryId === undefined) throw new Error('no application')
+  const shared = { siteSharesLog: true, applicationId: secondaryId }
+  const values = {
+    primary: { ...primary, siteSharesLog: sharesLog },
+    secondary: sharesLog ? { ...primary, ...shared } : secondary,
+  }
+  return (name) => ({
+    ...values[name],
+    sitePeerApplicationId: name === 'primary' ? secondaryId : primaryId,
+    siteCheckIntervalMs: 2000,
+  })
+}
+
 /** Two complete sites as processes of their own, and a network between them that can be broken either way. */
 export class TwoSites {
   readonly #t: Test
-  readonly #folders: Readonly<Record<SiteName, string>>
+  readonly #folder: string
   readonly #values: (name: SiteName) => Partial<Settings>
-  /** On the way to each site from the other. */
+  /** On the way to each site from the other: to its instances in turn. */
   readonly ways: Readonly<Record<SiteName, TcpProxy>>
-  readonly processes = new Map<SiteName, RealProcess>()
+  /** The instances of each that run. */
+  readonly processes: Readonly<Record<SiteName, RealProcess[]>> = { primary: [], secondary: [] }
 
   private constructor(t: Test, values: (name: SiteName) => Partial<Settings>, ways: Record<SiteName, TcpProxy>) {
     this.#t = t
     this.#values = values
     this.ways = ways
-    const folder = temporaryFolder(t)
-    this.#folders = { primary: join(folder, 'primary'), secondary: join(folder, 'secondary') }
-    for (const name of names) mkdirSync(this.#folders[name])
+    this.#folder = temporaryFolder(t)
   }
 
   /** Settings of both, or of each. */
@@ -66,9 +87,12 @@ export class TwoSites {
     return sites
   }
 
-  async begin(name: SiteName): Promise<void> {
+  /** Starts an instance on what an earlier one of this number has left; resolves when it is ready. */
+  async begin(name: SiteName, number = 1): Promise<RealProcess> {
     const other = name === 'primary' ? 'secondary' : 'primary'
-    const process = spawnPulsefold(this.#t, this.#folders[name], {
+    const folder = join(this.#folder, `${name}-${number}`)
+    mkdirSync(folder, { recursive: true })
+    const process = spawnPulsefold(this.#t, folder, {
       values: {
         siteName: name,
         sitePeerUrl: this.ways[other].url,
@@ -78,12 +102,20 @@ export class TwoSites {
         ...this.#values(name),
       },
     })
-    this.processes.set(name, process)
-    this.ways[name].target = Number(new URL(await process.ready).port)
+    const port = Number(new URL(await process.ready).port)
+    this.processes[name].push(process)
+    const way = this.ways[name]
+    way.targets = [...way.targets, port]
+    void process.ended.then(() => {
+      const all = this.processes[name]
+      if (all.includes(process)) all.splice(all.indexOf(process), 1)
+      way.targets = way.targets.filter((target) => target !== port)
+    })
+    return process
   }
 
   site(name: SiteName): RealProcess {
-    const process = this.processes.get(name)
+    const [process] = this.processes[name]
     if (process === undefined) throw new Error(`the ${name} site does not run`)
     return process
   }
@@ -125,11 +157,9 @@ export class TwoSites {
     await until(`${act} says ${word}`, async () => (await this.said(act, at)) === word, 60_000)
   }
 
-  async kill(name: SiteName): Promise<void> {
-    const process = this.site(name)
+  async kill(name: SiteName, process = this.site(name)): Promise<void> {
     process.kill('SIGKILL')
     await process.ended
-    this.processes.delete(name)
   }
 }
 

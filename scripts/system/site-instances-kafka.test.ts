@@ -1,0 +1,62 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import t from 'tap'
+import { realBrokers } from '../../topology/log/kafka/real-brokers.js'
+import { OutcomeSender } from './outcome-sender.js'
+import { settingsOfSites, TwoSites } from './two-sites.js'
+import { until } from './until.js'
+
+const brokers = realBrokers(t)
+
+if (brokers.length > 0) {
+  t.test(
+    'two sites of two instances each: kills and switches under load, and every call is counted once',
+    async (t) => {
+      const sites = await TwoSites.start(t, await settingsOfSites(t, brokers, false))
+      await Promise.all([sites.begin('primary', 2), sites.begin('secondary', 2)])
+      const sender = new OutcomeSender(sites)
+      await sender.begin()
+      const isShared = async (name: 'primary' | 'secondary'): Promise<boolean> => {
+        const live = await Promise.all(
+          sites.processes[name].map((process) => process.metric('pulsefold_task_state', 'state="LIVE"')),
+        )
+        return live.length === 2 && live.every((count) => count > 0)
+      }
+      await until('both instances of the primary have tasks', () => isShared('primary'), 60_000)
+      await until('some were taken', () => sender.rounds > 20)
+
+      // Any instance may be asked, also at the wrong site.
+      const [, other] = sites.processes.secondary
+      t.match(await other?.json('/site/failover', { method: 'POST', body: {} }), { status: 'failovering', epoch: 2 })
+      await sites.untilSaid('failover', 'primary', 'failovered')
+      for (const process of sites.processes.primary) {
+        await until('at 500', async () => (await process.ask('/notification/healthCheck')).status === 500)
+      }
+      for (const process of sites.processes.secondary) {
+        await until('at 200', async () => (await process.ask('/notification/healthCheck')).status === 200)
+        t.match(await process.json('/site'), {
+          active: 'secondary',
+          phase: 'STEADY',
+          epoch: 2,
+          lastSwitch: { lossWindowMs: 0 },
+        })
+      }
+      await until('both instances of the secondary have tasks', () => isShared('secondary'), 60_000)
+      await sender.untilTaken(20)
+      await sender.check(t, 'after the failover')
+
+      await sites.kill('secondary')
+      await sender.untilTaken(20)
+      t.equal((await sites.status('secondary')).epoch, 2, 'a site that loses an instance stays active')
+      await sender.check(t, 'after the kill of an instance of the active site')
+
+      t.equal(await sites.said('failback', 'secondary'), 'failbacking')
+      await sites.untilSaid('failback', 'secondary', 'failbacked')
+      await sender.untilTaken(20)
+      await sender.check(t, 'after the failback')
+      await sender.end()
+      await pause(0)
+      t.comment(sender.told())
+      t.comment(JSON.stringify((await sites.status('primary')).lastSwitch))
+    },
+  )
+}
