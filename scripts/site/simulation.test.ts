@@ -1,7 +1,10 @@
 import t from 'tap'
 import type { SiteName } from '../../processors/site/index.js'
+import { siteInstances } from '../simulations/site-instances.js'
 import { sites as simulation } from '../simulations/sites.js'
 import { TestSites } from './test-sites.js'
+
+t.setTimeout(300_000)
 
 const by = { actor: 'simulation', reason: '', forwarded: false }
 
@@ -52,3 +55,10 @@ t.test(
     t.ok(all > 0.9 * next, `${all} of ${next} were taken; those refused at the switch are the sender's to repeat`)
   },
 )
+
+for (let seed = 1; seed <= 16; seed++) {
+  t.test(
+    `seed ${seed}: sites of several instances, killed and paused in any phase, end with one active site that has all`,
+    (t) => t.resolves(siteInstances.run(seed)),
+  )
+}

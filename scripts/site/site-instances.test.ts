@@ -4,6 +4,8 @@ import { siteNames } from '../../processors/site/index.js'
 import { SiteClusters } from './test-site-clusters.js'
 import type { SiteClustersOptions, SiteInstanceProcess } from './test-site-clusters.js'
 
+t.setTimeout(300_000)
+
 const by = { actor: 'someone', reason: 'a test', forwarded: false }
 
 async function siteClusters(t: Test, options: SiteClustersOptions = {}): Promise<SiteClusters> {
