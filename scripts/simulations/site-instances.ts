@@ -110,25 +110,18 @@ class SiteInstancesRun {
     const { sites } = this
     const site = sites.of(this.#pick(siteNames))
     const what = this.#pick(happenings)
-    switch (what) {
-      case 'cut':
-        return this.#cut()
-      case 'kill':
-        return this.#kill(site, this.#pick(site.running))
-      case 'pause':
-        return this.#pause(site, this.#pick(site.running))
-      case 'kill in a phase':
-        return this.#inPhase(site, (victim) => this.#kill(site, victim))
-      case 'pause in a phase':
-        return this.#inPhase(site, (victim) => this.#pause(site, victim))
-      case 'kill a site':
-        return this.#killAll(site)
-      default: {
-        const asked = site.leader
-        this.story.push(`${what} at the ${site.name} site`)
-        if (asked !== undefined) await sites.while(this.#within(asked.site.act(what, by)))
-      }
-    }
+    if (what === 'cut') await this.#cut()
+    else if (what === 'kill') this.#kill(site, this.#pick(site.running))
+    else if (what === 'pause') this.#pause(site, this.#pick(site.running))
+    else if (what === 'kill in a phase') this.#inPhase(site, (victim) => this.#kill(site, victim))
+    else if (what === 'pause in a phase') this.#inPhase(site, (victim) => this.#pause(site, victim))
+    else if (what === 'kill a site') this.#killAll(site)
+    else await this.#act(what, site)
+  }
+
+  async #act(act: (typeof acts)[number], { name, leader }: SiteCluster): Promise<void> {
+    this.story.push(`${act} at the ${name} site`)
+    if (leader !== undefined) await this.sites.while(this.#within(leader.site.act(act, by)))
   }
 
   /** An operator gives up at last: the instance that was asked may be gone. */

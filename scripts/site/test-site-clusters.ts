@@ -244,15 +244,19 @@ export class SiteCluster {
   #peer(caller: TestProcess): Peer {
     const world = this.#world
     const others = (): SiteCluster => world.of(otherSite(this.name))
+    const mustBeUp = (): void => {
+      if (!world.link.isUp) throw new Error('the link is down')
+    }
     const over = <Result>(call: (there: SiteInstanceProcess) => Promise<Result>): Promise<Result> =>
       caller.running(async () => {
+        mustBeUp()
         const there = others().leader
-        if (!world.link.isUp || there === undefined) throw new Error('the other site does not answer')
+        if (there === undefined) throw new Error('the other site does not answer')
         const done = new AbortController()
         const late = sleep(world.clock, ANSWER_MS, done.signal).then(() => Promise.reject(new Error('no answer')))
         late.catch(() => undefined)
         const answer = await Promise.race([there.process.running(() => call(there)), late]).finally(() => done.abort())
-        if (!world.link.isUp) throw new Error('the link is down')
+        mustBeUp()
         return answer
       })
     return {

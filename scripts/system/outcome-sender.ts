@@ -33,8 +33,8 @@ export class OutcomeSender {
   }
 
   async begin(): Promise<void> {
-    const { create } = platformsOf(this.#sites.site('primary'))
-    for (const platform of PLATFORMS) await create(platform, ['a1'], { detectInterval: INTERVAL_MS })
+    const platforms = platformsOf(this.#sites.site('primary'))
+    for (const platform of PLATFORMS) await platforms.create(platform, ['a1'], { detectInterval: INTERVAL_MS })
     this.#done = this.#run()
   }
 
