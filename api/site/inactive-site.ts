@@ -28,7 +28,9 @@ export function registerInactiveSite(app: FastifyInstance, site: SiteControl): v
     if (leaderUrl !== undefined && (isOfSite || isIdle) && !isFromInstance(request)) {
       const failure = `the instance that leads the ${site.site} site does not answer this one`
       const limit = path === DRILL ? { limitMs: DRILL_MS } : {}
-      return forward(request, reply, { url: leaderUrl, hop: INSTANCE_HOP_HEADER, failure, ...limit })
+      const forwarded = forward(request, reply, { url: leaderUrl, hop: INSTANCE_HOP_HEADER, failure, ...limit })
+      // How it stands this instance knows as well, as the log tells it.
+      return path === '/site' ? forwarded.catch(() => undefined) : forwarded
     }
     if (isOfSite || role.consumes) return
     void reply.header('x-pulsefold-active-site', record.active)

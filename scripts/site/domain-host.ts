@@ -1,3 +1,5 @@
+import { sleep } from '../../common/clock.js'
+import type { Clock } from '../../common/clock.js'
 import { ensureError } from '../../common/errors.js'
 import type { Application } from '../../topology/application.js'
 import type { TakenIn } from '../../topology/application-options.js'
@@ -7,6 +9,9 @@ import type { Streams } from '../../topology/streams.js'
 import { SiteError } from './errors.js'
 import { queryLoaded } from './loading-streams.js'
 import type { LoadedCopy } from './loading-streams.js'
+
+/** Longest time that what is being taken in is waited for before its application stops. */
+const INGEST_MS = 2000
 
 /** An application, and how the HTTP layer asks it. */
 export interface Domains {
@@ -21,13 +26,15 @@ export interface Domains {
  */
 export class DomainHost {
   readonly #newDomains: () => Domains
+  readonly #clock: Clock
   #domains: Domains
   #starting: Promise<void> | undefined
   /** Applications told to stop that have not, or could not. */
   #unstopped = 0
   readonly #ingesting = new Set<Promise<unknown>>()
 
-  constructor(newDomains: () => Domains) {
+  constructor(newDomains: () => Domains, clock: Clock) {
+    this.#clock = clock
     this.#newDomains = newDomains
     this.#domains = newDomains()
   }
@@ -71,6 +78,10 @@ export class DomainHost {
     this.#domains = this.#newDomains()
     this.#unstopped++
     try {
+      // What is under way is taken whole, where the log takes anything: one told that it was not would send it again.
+      const settled = new AbortController()
+      await Promise.race([Promise.allSettled(this.#ingesting), sleep(this.#clock, INGEST_MS, settled.signal)])
+      settled.abort()
       await application.stop()
     } catch (thrown) {
       const cause = ensureError(thrown)

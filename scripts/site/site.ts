@@ -101,7 +101,7 @@ export class Site implements SiteControl {
   constructor(options: SiteOptions) {
     this.#options = options
     const { site, log, clock, processors, partitions, peer, settings, random, onError } = options
-    this.#host = new DomainHost(options.newDomains)
+    this.#host = new DomainHost(options.newDomains, clock)
     const other = { log, clock, site: otherSite(site), applicationId: options.peerApplicationId }
     this.#mirror = options.sharesLog
       ? sharedJournals(other)

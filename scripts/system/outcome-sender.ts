@@ -45,7 +45,7 @@ export class OutcomeSender {
 
   async untilTaken(rounds: number): Promise<void> {
     const before = this.rounds
-    await until('it goes on', () => this.rounds >= before + rounds, 60_000)
+    await until('it goes on', () => this.rounds >= before + rounds, 180_000)
   }
 
   /** Holds the sending until each instance of the site that takes it counts what was acknowledged. */
@@ -64,7 +64,7 @@ export class OutcomeSender {
         })
         return (await Promise.all(all)).flat()
       }
-      await until('all is counted', async () => (await wrong()).length === 0, 30_000).catch(() => undefined)
+      await until('all is counted', async () => (await wrong()).length === 0, 120_000).catch(() => undefined)
       t.same(await wrong(), [], `each is counted once ${when}`)
     }
     this.#isHeld = false

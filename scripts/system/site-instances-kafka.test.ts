@@ -1,17 +1,25 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
+import type { Test } from 'tap'
+import type { Settings } from '../../common/settings.js'
 import { realBrokers } from '../../topology/log/kafka/real-brokers.js'
 import { OutcomeSender } from './outcome-sender.js'
 import { settingsOfSites, TwoSites } from './two-sites.js'
+import type { SiteName } from './two-sites.js'
 import { until } from './until.js'
 
 const brokers = realBrokers(t)
+
+/** Nothing happens but what is asked for: on a busy machine health addresses are late. */
+async function calmSettings(t: Test): Promise<(name: SiteName) => Partial<Settings>> {
+  const settings = await settingsOfSites(t, brokers, false)
+  return (name) => ({ ...settings(name), siteAutomaticSwitch: false, siteHealthIntervalMs: 1000 })
+}
 
 if (brokers.length > 0) {
   t.test(
     'two sites of two instances each: kills and switches under load, and every call is counted once',
     async (t) => {
-      const sites = await TwoSites.start(t, await settingsOfSites(t, brokers, false))
+      const sites = await TwoSites.start(t, await calmSettings(t))
       await Promise.all([sites.begin('primary', 2), sites.begin('secondary', 2)])
       const sender = new OutcomeSender(sites)
       await sender.begin()
@@ -21,7 +29,7 @@ if (brokers.length > 0) {
         )
         return live.length === 2 && live.every((count) => count > 0)
       }
-      await until('both instances of the primary have tasks', () => isShared('primary'), 60_000)
+      await until('both instances of the primary have tasks', () => isShared('primary'), 180_000)
       await until('some were taken', () => sender.rounds > 20)
 
       // Any instance may be asked, also at the wrong site.
@@ -40,21 +48,23 @@ if (brokers.length > 0) {
           lastSwitch: { lossWindowMs: 0 },
         })
       }
-      await until('both instances of the secondary have tasks', () => isShared('secondary'), 60_000)
+      await until('both instances of the secondary have tasks', () => isShared('secondary'), 180_000)
       await sender.untilTaken(20)
       await sender.check(t, 'after the failover')
 
       await sites.kill('secondary')
       await sender.untilTaken(20)
-      t.equal((await sites.status('secondary')).epoch, 2, 'a site that loses an instance stays active')
+      t.match(
+        await sites.status('secondary'),
+        { epoch: 2, phase: 'STEADY' },
+        'a site that loses an instance stays active',
+      )
       await sender.check(t, 'after the kill of an instance of the active site')
 
-      t.equal(await sites.said('failback', 'secondary'), 'failbacking')
       await sites.untilSaid('failback', 'secondary', 'failbacked')
       await sender.untilTaken(20)
       await sender.check(t, 'after the failback')
       await sender.end()
-      await pause(0)
       t.comment(sender.told())
       t.comment(JSON.stringify((await sites.status('primary')).lastSwitch))
     },
