@@ -48,11 +48,11 @@ export class OutcomeSender {
     await until('it goes on', () => this.rounds >= before + rounds, 180_000)
   }
 
-  /** Holds the sending until each instance of the site that takes it counts what was acknowledged. */
-  async check(t: Test, when: string): Promise<void> {
+  /** Holds the sending until each instance of the active site counts what was acknowledged. */
+  async check(t: Test, site: SiteName, when: string): Promise<void> {
     this.#isHeld = true
     await pause(2 * BATCH_EVERY_MS)
-    for (const process of this.#sites.processes[this.#at]) {
+    for (const process of this.#sites.processes[site]) {
       const wrong = async (): Promise<string[]> => {
         const { addresses } = platformsOf(process)
         const all = PLATFORMS.map(async (platform) => {
@@ -64,7 +64,7 @@ export class OutcomeSender {
         })
         return (await Promise.all(all)).flat()
       }
-      await until('all is counted', async () => (await wrong()).length === 0, 120_000).catch(() => undefined)
+      await until('all is counted', async () => (await wrong()).length === 0, 60_000).catch(() => undefined)
       t.same(await wrong(), [], `each is counted once ${when}`)
     }
     this.#isHeld = false

@@ -50,7 +50,7 @@ if (brokers.length > 0) {
       }
       await until('both instances of the secondary have tasks', () => isShared('secondary'), 180_000)
       await sender.untilTaken(20)
-      await sender.check(t, 'after the failover')
+      await sender.check(t, 'secondary', 'after the failover')
 
       await sites.kill('secondary')
       await sender.untilTaken(20)
@@ -59,11 +59,11 @@ if (brokers.length > 0) {
         { epoch: 2, phase: 'STEADY' },
         'a site that loses an instance stays active',
       )
-      await sender.check(t, 'after the kill of an instance of the active site')
+      await sender.check(t, 'secondary', 'after the kill of an instance of the active site')
 
       await sites.untilSaid('failback', 'secondary', 'failbacked')
       await sender.untilTaken(20)
-      await sender.check(t, 'after the failback')
+      await sender.check(t, 'primary', 'after the failback')
       await sender.end()
       t.comment(sender.told())
       t.comment(JSON.stringify((await sites.status('primary')).lastSwitch))
