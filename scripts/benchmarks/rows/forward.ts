@@ -12,6 +12,8 @@ import { startTwoInstances } from '../two-instances.js'
 const DEVICES = 12_000
 const READ_MS = 4000
 const CONNECTIONS = 50
+/** A load that leaves the machine room: what a read takes when it need not wait for others. */
+const RATE_PER_S = 1000
 /** Keys that are read, over and over. */
 const KEYS = 1000
 /** One after the other of all sides, so that what else the machine does falls on each. */
@@ -23,6 +25,7 @@ interface Side {
   readonly requests: readonly HttpRequest[]
   readonly single: number[]
   readonly many: number[]
+  readonly atRate: number[]
 }
 
 /**
@@ -45,6 +48,7 @@ export async function forward(directory: string): Promise<readonly Figure[]> {
     for (const side of sides) {
       side.single.push(...(await measure(side, 1)))
       side.many.push(...(await measure(side, CONNECTIONS)))
+      side.atRate.push(...(await side.caller.send(side.requests, READ_MS, RATE_PER_S)).durationsMs)
     }
   }
   anchorCaller?.close()
@@ -54,7 +58,7 @@ export async function forward(directory: string): Promise<readonly Figure[]> {
 }
 
 function sideOf(caller: HttpCaller, paths: readonly string[]): Side {
-  return { caller, requests: paths.map((path) => ({ method: 'GET', path })), single: [], many: [] }
+  return { caller, requests: paths.map((path) => ({ method: 'GET', path })), single: [], many: [], atRate: [] }
 }
 
 async function measure({ caller, requests }: Side, connections: number): Promise<readonly number[]> {
@@ -95,6 +99,13 @@ function figures(owner: Side, here: Side, theirs: Side | undefined): readonly Fi
           atLeast: perSecond(theirs.many),
           compared: `its small server: ${(perSecond(owner.many) / perSecond(theirs.many)).toFixed(2)} times`,
         },
+    {
+      what: `a forwarded read at ${RATE_PER_S} a second, p99`,
+      value: p99(here.atRate),
+      unit: 'ms',
+      atMost: 5,
+      compared: beside(p99(owner.atRate)),
+    },
     { what: `reads at ${CONNECTIONS} connections, forwarded`, value: perSecond(here.many), unit: '/s' },
     { what: 'one of these, p99', value: p99(here.many), unit: 'ms', atMost: 5, compared: beside(p99(owner.many)) },
   ]
