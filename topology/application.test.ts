@@ -3,6 +3,7 @@ import { counts, countingProcessor } from './counting-processor.js'
 import { StoreError } from '../state-stores/errors.js'
 import type { InputRecord } from './processor.js'
 import { TopologyTestDriver } from './test-driver.js'
+import { turn, unheardRejections } from './test-kit.js'
 import { queryReader } from './task/query-reader.js'
 
 const record = (value: string): { key: null; value: Buffer } => ({ key: null, value: Buffer.from(value) })
@@ -100,6 +101,53 @@ t.test(
     await driver.stop()
   },
 )
+
+t.test('a log that closes under whatever it writes leaves no refusal that nobody hears', async (t) => {
+  const unheard = unheardRejections(t)
+  const modes = ['', 'send', 'broadcast', 'timer', 'request', 'once', 'intake', 'deadLetter', 'fail']
+  let refused = 0
+  let hasClosed = true
+  for (let closesAt = 1; hasClosed; closesAt++) {
+    const driver = new TopologyTestDriver({
+      processors: [countingProcessor],
+      observer: { onError: () => refused++ },
+    })
+    let isArmed = false
+    let writes = 0
+    hasClosed = false
+    driver.wrapStore = (name, store) => ({
+      ...store,
+      async write(operations, options) {
+        if (name === 'log' && isArmed && ++writes === closesAt) {
+          hasClosed = true
+          void driver.log.close()
+        }
+        await store.write(operations, options)
+      },
+    })
+    await driver.start()
+    const { application, log } = driver
+    isArmed = true
+    const asked = modes.flatMap((mode) => {
+      const event = { type: 'Counted', data: { key: mode, mode } }
+      return [
+        log.append('count-me', 1, [record(`of-input:${mode}`)]),
+        application.ingest('counting', [{ key: mode, event, original: null }]),
+        application.command('counting', { key: mode }, event, { commandId: mode, timeoutMs: 1000 }),
+      ].map((answer: Promise<unknown>) => answer.catch(() => undefined))
+    })
+    for (let passed = 0; passed < 2000; passed += 100) {
+      await driver.clock.advance(100)
+      for (let turns = 0; turns < 3; turns++) await turn()
+    }
+    await application.stop()
+    await Promise.all(asked)
+    await log.close()
+    await turn()
+  }
+  t.ok(refused > 0)
+  t.strictSame(unheard, [])
+})
 
 t.test('the directory names this instance as owner of what it holds', async (t) => {
   const driver = new TopologyTestDriver({ processors: [countingProcessor] })

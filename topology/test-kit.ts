@@ -35,3 +35,12 @@ export async function recordsOf(log: Log, topic: string): Promise<(LogRecord & {
   }
   return records
 }
+
+/** For tests: rejections that nobody hears until the test's end, which would end the process. */
+export function unheardRejections(t: { teardown(close: () => void): void }): readonly unknown[] {
+  const unheard: unknown[] = []
+  const onUnheard = (reason: unknown): void => void unheard.push(reason)
+  process.on('unhandledRejection', onUnheard)
+  t.teardown(() => void process.off('unhandledRejection', onUnheard))
+  return unheard
+}

@@ -3,6 +3,7 @@ import t from 'tap'
 import type { LightMyRequestResponse } from 'fastify'
 import { LogError } from '../../topology/log/errors.js'
 import type { Decoded, Input, InputRecord, Processor } from '../../topology/processor.js'
+import { unheardRejections } from '../../topology/test-kit.js'
 import { testApi } from '../test-api.js'
 import type { TestApi } from '../test-api.js'
 import { bytesInFlight } from './bytes-in-flight.js'
@@ -193,6 +194,20 @@ t.test('when the log takes nothing it is 503 with Retry-After, without its text'
   t.match(answer.json(), { code: 'UNAVAILABLE' })
   t.notMatch(answer.body, /kafka-7/)
 })
+
+t.test(
+  'a refusal of a large batch is answered, also where its first events are refused before the last are sent',
+  async (t) => {
+    const api = await testApi(t, { processors })
+    const unheard = unheardRejections(t)
+    const events = Array.from({ length: 4001 }, (_, i) => envelope('org.onap.trust', true, `dev-${i}`))
+    for (const code of ['LOG_UNAVAILABLE', 'LOG_CLOSED'] as const) {
+      api.streams.ingestFailure = new LogError(code, 'the log is away')
+      t.equal((await post(api, events, batch)).statusCode, 503, code)
+    }
+    t.strictSame(unheard, [])
+  },
+)
 
 t.test('bodies under way are bounded together', async (t) => {
   const inFlight = bytesInFlight({ maxBodyBytes: 10, maxBytes: 15 })

@@ -78,7 +78,10 @@ async function ingestAll(api: Api, events: readonly DecodedEvent[]): Promise<rea
   const appended: Promise<readonly Position[]>[] = []
   for (let start = 0; start < events.length; start += PORTION) {
     if (start > 0) await setImmediate()
-    appended.push(ingestPortion(api, events.slice(start, start + PORTION)))
+    const portion = ingestPortion(api, events.slice(start, start + PORTION))
+    // Its refusal is told below, but may come while later ones have not begun; unheard it would end the process.
+    portion.catch(() => undefined)
+    appended.push(portion)
   }
   return (await Promise.all(appended)).flat()
 }

@@ -20,7 +20,7 @@ export type HttpIngest = (
 ) => Promise<readonly (Position & EventPosition)[]>
 
 /** Appends events of HTTP callers, those of one partition in one go; answers their positions in the order of the events. */
-export function httpIngest(log: Log): HttpIngest {
+export function httpIngest(log: Pick<Log, 'offsets'>): HttpIngest {
   /** Journal partitions known to have had an owner. */
   const begun = new Set<string>()
 
@@ -28,7 +28,12 @@ export function httpIngest(log: Log): HttpIngest {
   async function checkBegun({ topic, partition }: TopicPartition): Promise<void> {
     const name = `${topic}/${partition}`
     if (begun.has(name)) return
-    if ((await log.offsets({ topic, partition })).end > 0) {
+    const { end } = await log.offsets({ topic, partition }).catch((thrown: unknown) => {
+      // A first start makes the topics when HTTP is served already.
+      if (thrown instanceof LogError && thrown.code === 'TOPIC_UNKNOWN') return { end: 0 }
+      throw thrown
+    })
+    if (end > 0) {
       begun.add(name)
       return
     }
