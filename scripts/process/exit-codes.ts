@@ -4,7 +4,11 @@ import { SettingsError } from '../../common/settings.js'
 
 /** Why the process ended, for whoever supervises it; as in BSD's sysexits. */
 export const exitCodes = {
-  stopped: { code: 0, meaning: 'stopped on request, everything committed' },
+  stopped: {
+    code: 0,
+    meaning:
+      'stopped on request; if something could not be committed the log tells it, and the next start folds it again',
+  },
   misused: { code: 64, meaning: 'the command line is wrong' },
   unavailable: {
     code: 69,
