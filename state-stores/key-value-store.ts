@@ -62,6 +62,8 @@ export type InTurn = (work: () => void) => Promise<void>
 export interface StoreOptions {
   /** Bytes of block cache of this store. */
   readonly cacheBytes?: number
+  /** Checks the files first, as `verify` does: what is damaged is not opened. */
+  readonly verify?: boolean
 }
 
 /** Opens stores by name. The memory twin keeps what was written, so that a test can reopen it. */

@@ -19,6 +19,8 @@ const more: readonly Action[] = [
   { kind: 'command', id: 'command-2', key: 'b', mode: 'timer' },
   { kind: 'advance', ms: 500 },
 ]
+/** Stores are checked so often. */
+const CHECK_INTERVAL_MS = 3_600_000
 const damage = new StoreError('STORE_CORRUPT', 'checksum mismatch')
 
 interface Subject {
@@ -111,7 +113,7 @@ for (const [what, faults] of [
   ['a commit', (): Partial<KeyValueStore> => ({ write: () => Promise.reject(damage) })],
   ['the changelog', failingReads],
   [
-    'the timers',
+    'the check',
     (): Partial<KeyValueStore> => ({
       entries: () => ({ [Symbol.asyncIterator]: () => ({ next: () => Promise.reject(damage) }) }),
     }),
@@ -123,6 +125,7 @@ for (const [what, faults] of [
     await run.do({ kind: 'records', partition: 0, values: ['a', 'b:timer', 'c:timer', 'd:timer', 'e', 'f', 'g', 'h'] })
     subject.break(faults)
     for (const action of more.slice(1)) await run.do(action)
+    await run.driver.clock.advance(CHECK_INTERVAL_MS)
     await run.driver.advance(3000)
     t.same(setAside, ['1 checksum mismatch'])
     await finished(t, subject)

@@ -1,9 +1,15 @@
 import { mkdir, readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { lastLogNumber } from './manifest.js'
+import { readManifest } from './manifest.js'
+import type { Manifest } from './manifest.js'
+import type { LiveTable } from './verify-tables.js'
 
-/** `empty`: no store. `damaged`: a write-ahead log is gone that the MANIFEST asks for. */
-export type DirectoryState = 'empty' | 'data' | 'damaged'
+export interface Directory {
+  /** `empty`: no store. `damaged`: a write-ahead log is gone that the MANIFEST asks for. */
+  readonly state: 'empty' | 'data' | 'damaged'
+  /** Those that the MANIFEST names, as far as it can be read. */
+  readonly tables: readonly LiveTable[]
+}
 
 /**
  * Makes the directory when absent, and says what is in it. The files may be another process's and change meanwhile.
@@ -12,34 +18,30 @@ export type DirectoryState = 'empty' | 'data' | 'damaged'
  * gone since long. Rows are then missing from the middle, and nothing is said. But the log that was written to at that
  * point is missing too, and that shows.
  */
-export async function inspectDirectory(location: string): Promise<DirectoryState> {
+export async function inspectDirectory(location: string): Promise<Directory> {
   await mkdir(location, { recursive: true })
   const names = await readdir(location)
   const numbers = names.map((name) => /^(\d+)\.(sst|log)$/.exec(name)?.[1]).filter((digits) => digits !== undefined)
-  if (numbers.length === 0 && !names.includes('CURRENT')) return 'empty'
+  if (numbers.length === 0 && !names.includes('CURRENT')) return { state: 'empty', tables: [] }
 
-  const manifest = await readManifest(location)
-  if (manifest?.logNumber === undefined) return 'data'
+  const manifest = await currentManifest(location)
+  const tables = manifest?.tables ?? []
+  if (manifest?.logNumber === undefined) return { state: 'data', tables }
   const { number, logNumber } = manifest
   const hasLog = (wanted: number): boolean => names.includes(`${String(wanted).padStart(6, '0')}.log`)
-  if (hasLog(logNumber)) return 'data'
+  if (hasLog(logNumber)) return { state: 'data', tables }
   // Until its first flush a process's log is numbered next to its MANIFEST, which keeps the number from before.
-  if (logNumber > number) return 'damaged'
+  if (logNumber > number) return { state: 'damaged', tables }
   const hasNewer = numbers.some((digits) => Number(digits) > number)
-  return hasNewer && !hasLog(number + 1) ? 'damaged' : 'data'
-}
-
-interface Manifest {
-  readonly number: number
-  readonly logNumber: number | undefined
+  return { state: hasNewer && !hasLog(number + 1) ? 'damaged' : 'data', tables }
 }
 
 /** Undefined when it cannot be found; opening the store then fails, and says so better. */
-async function readManifest(location: string): Promise<Manifest | undefined> {
+async function currentManifest(location: string): Promise<(Manifest & { readonly number: number }) | undefined> {
   try {
     const name = (await readFile(join(location, 'CURRENT'), 'utf8')).trim()
     const number = Number(/^MANIFEST-(\d+)$/.exec(name)?.[1])
-    return { number, logNumber: lastLogNumber(await readFile(join(location, name))) }
+    return { number, ...readManifest(await readFile(join(location, name))) }
   } catch {
     return undefined
   }

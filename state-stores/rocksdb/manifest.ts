@@ -1,15 +1,23 @@
-/**
- * The last log number in a MANIFEST: older write-ahead logs are not needed. Undefined when it names none.
- * Format: RocksDB 6's version edits (db/version_edit.h) in log records (db/log_format.h).
- */
-export function lastLogNumber(manifest: Buffer): number | undefined {
+import type { LiveTable } from './verify-tables.js'
+
+/** What a MANIFEST says of a store. */
+export interface Manifest {
+  /** The last log number: older write-ahead logs are not needed. Undefined: it names none. */
+  readonly logNumber: number | undefined
+  /** Tables that belong to the store. */
+  readonly tables: readonly LiveTable[]
+}
+
+/** Format: RocksDB 6's version edits (db/version_edit.h) in log records (db/log_format.h). Reads as far as it can be read. */
+export function readManifest(manifest: Buffer): Manifest {
+  const tables = new Map<number, LiveTable>()
   let logNumber: number | undefined
   try {
-    for (const edit of readRecords(manifest)) logNumber = logNumberOf(edit) ?? logNumber
+    for (const edit of readRecords(manifest)) logNumber = readEdit(edit, tables) ?? logNumber
   } catch (error) {
     if (!(error instanceof RangeError)) throw error
   }
-  return logNumber
+  return { logNumber, tables: [...tables.values()] }
 }
 
 const blockBytes = 32 * 1024
@@ -35,8 +43,8 @@ function* readRecords(log: Buffer): Generator<Buffer, void> {
   }
 }
 
-/** Reads the fields of a version edit up to one it does not know. Throws RangeError at a cut field. */
-function logNumberOf(edit: Buffer): number | undefined {
+/** Reads the fields of a version edit up to one it does not know; answers its log number. Throws RangeError at a cut field. */
+function readEdit(edit: Buffer, tables: Map<number, LiveTable>): number | undefined {
   let at = 0
   let logNumber: number | undefined
   const varint = (): number => {
@@ -62,11 +70,15 @@ function logNumberOf(edit: Buffer): number | undefined {
       skipText() // comparator
     else if (tag === 3 || tag === 4 || tag === 9 || tag === 10)
       skipVarints(1) // counters
-    else if (tag === 6)
-      skipVarints(2) // deleted file: level, number
-    else if (tag === 103) {
+    else if (tag === 6) {
+      // Deleted file: level, number.
+      skipVarints(1)
+      tables.delete(varint())
+    } else if (tag === 103) {
       // New file: level, number, size; smallest and largest key; their sequence numbers; tagged fields up to tag 1.
-      skipVarints(3)
+      skipVarints(1)
+      const [number, bytes] = [varint(), varint()]
+      tables.set(number, { number, bytes })
       skipText()
       skipText()
       skipVarints(2)

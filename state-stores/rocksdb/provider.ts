@@ -1,14 +1,16 @@
 import { stat } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { cut, ensureError } from '../../common/errors.js'
-import { StoreError } from '../errors.js'
-import { guardedStore } from '../guarded-store.js'
+import { isDamage, StoreError } from '../errors.js'
+import { atOnce, guardedStore } from '../guarded-store.js'
 import type { KeyValueStore, StoreOptions, StoreProvider } from '../key-value-store.js'
 import { inspectDirectory } from './inspect-directory.js'
 import { openError, writeError } from './native-error.js'
 import { openDatabase } from './native.js'
 import { setAsideDirectory } from './set-aside.js'
 import { rocksDbDriver } from './store.js'
+import { verifyTables } from './verify-tables.js'
+import type { LiveTable } from './verify-tables.js'
 
 export interface RocksDbOptions {
   /** Holds one directory a store, made when absent. A store's name has letters, digits, '.', '_' and '-'. */
@@ -36,13 +38,15 @@ export function rocksDbProvider({
     const location = locationOf(directory, name)
     if (opened.has(location)) throw inUse(location)
     opened.add(location)
+    let damage: StoreError | undefined
     try {
-      const state = await inspectDirectory(location)
+      const { state, tables } = await inspectDirectory(location)
+      if (options.verify === true) damage = await damageOf(location, tables)
       const database = await openDatabase(location, {
         // RocksDB would start an empty database over the data files of one whose CURRENT is missing.
         createIfMissing: state === 'empty',
         // A damaged one is not opened, which deletes files; only its lock is tried, for it may be in use.
-        errorIfExists: state === 'damaged',
+        errorIfExists: state === 'damaged' || damage !== undefined,
         cacheSize: options.cacheBytes ?? defaultCacheBytes,
         writeBufferSize: writeBufferBytes,
         maxOpenFiles,
@@ -51,7 +55,8 @@ export function rocksDbProvider({
       return guardedStore(location, { ...driver, close: () => driver.close().finally(() => opened.delete(location)) })
     } catch (error) {
       opened.delete(location)
-      throw openError(location, ensureError(error))
+      const reason = openError(location, ensureError(error))
+      throw damage !== undefined && reason.code === 'STORE_CORRUPT' ? damage : reason
     }
   }
 
@@ -67,6 +72,17 @@ export function rocksDbProvider({
   }
 
   return { open, setAside }
+}
+
+/** RocksDB may end the process as it opens, or walks over, a damaged table. */
+async function damageOf(location: string, tables: readonly LiveTable[]): Promise<StoreError | undefined> {
+  try {
+    await verifyTables(location, tables, atOnce)
+    return undefined
+  } catch (thrown) {
+    if (isDamage(thrown)) return thrown
+    throw thrown
+  }
 }
 
 function locationOf(directory: string, name: string): string {

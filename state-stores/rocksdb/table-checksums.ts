@@ -1,11 +1,21 @@
+import type { BlockHandle } from './table-footer.js'
+
 /**
  * Checks the blocks of a RocksDB 6 table file (an .sst) as its bytes pass, without its index: blocks lie one behind the other, each
  * followed by a byte that names its compression and by the masked CRC-32C of both (table/format.h), so a block ends where
  * these agree.
  */
 export class TableChecksums {
+  readonly #onBlock: (block: BlockHandle) => void
+  /** Where the block at hand begins. */
+  #offset = 0
   #crc = START
   #blockBytes = 0
+
+  /** Tells each block. */
+  constructor(onBlock: (block: BlockHandle) => void) {
+    this.#onBlock = onBlock
+  }
 
   /** Bytes taken of a block whose end has not come yet. */
   get blockBytes(): number {
@@ -23,6 +33,8 @@ export class TableChecksums {
       crc = (CRC_TABLE[(crc ^ byte) & 0xff] as number) ^ (crc >>> 8)
       blockBytes++
       if (byte > HIGHEST_COMPRESSION || masked(~crc) !== bytes.readInt32LE(at)) continue
+      this.#onBlock({ offset: this.#offset, bytes: blockBytes - 1 })
+      this.#offset += blockBytes + CHECKSUM_BYTES
       crc = START
       blockBytes = 0
       at += CHECKSUM_BYTES

@@ -110,9 +110,8 @@ export class PartitionLoad {
 
   /** Goes on with the load of this name, or clears the store and begins it. */
   static async open(options: PartitionLoadOptions): Promise<PartitionLoad> {
-    const store = await options.stores.open(options.storeName)
+    const store = await options.stores.open(options.storeName, { verify: true })
     try {
-      await store.verify()
       const found = (await goOn(options, store)) ?? (await begin(options, store))
       const load = new PartitionLoad(options, store, found.progress, found.digest)
       await load.#rows.loadResident()
@@ -335,10 +334,10 @@ type Base = Required<FoundProgress> & { readonly digest: StoreDigest }
 async function copyBase(options: PartitionLoadOptions, store: KeyValueStore): Promise<Base | undefined> {
   const { baseStoreName, stores, sources, fromMs } = options
   if (baseStoreName === undefined) return undefined
-  const base = await stores.open(baseStoreName)
+  // The journals tell the same, only not so soon.
+  const base = await stores.open(baseStoreName, { verify: true }).catch(unlessDamaged)
+  if (base === undefined) return undefined
   try {
-    // The journals tell the same, only not so soon.
-    if (await isDamaged(base)) return undefined
     const found = await goOn({ load: BASE_LOAD, sources }, base)
     if (found?.digest === undefined) return undefined
     // An empty one stands for all that the journals hold.
@@ -352,14 +351,8 @@ async function copyBase(options: PartitionLoadOptions, store: KeyValueStore): Pr
   }
 }
 
-async function isDamaged(store: KeyValueStore): Promise<boolean> {
-  try {
-    await store.verify()
-    return false
-  } catch (thrown) {
-    if (isDamage(thrown)) return true
-    throw thrown
-  }
+function unlessDamaged(thrown: unknown): undefined {
+  if (!isDamage(thrown)) throw thrown
 }
 
 async function fromStart({ processor, sources, fromMs }: PartitionLoadOptions): Promise<Base> {

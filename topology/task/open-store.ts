@@ -1,7 +1,7 @@
 import { createStoreDigest } from '../../state-stores/digest.js'
 import type { StoreDigest } from '../../state-stores/digest.js'
 import { isDamage } from '../../state-stores/errors.js'
-import type { KeyValueStore } from '../../state-stores/key-value-store.js'
+import type { KeyValueStore, StoreOptions } from '../../state-stores/key-value-store.js'
 import { EngineError } from '../errors.js'
 import { LogError } from '../log/errors.js'
 import { CHANGELOG_DELETE_RETENTION_MS } from '../topics.js'
@@ -139,9 +139,7 @@ async function openLocal(
 ): Promise<FoundStore | undefined> {
   let store: KeyValueStore | undefined
   try {
-    store = await openStore(environment)
-    // Before anything walks it: RocksDB may end the process at what it meets.
-    await store.verify()
+    store = await openStore(environment, { verify: true })
     const found = parseCommit(...(await commitOf(store)))
     if (found !== undefined) {
       const caughtUp = await catchUp(environment, { store, ...found }, logs, signal)
@@ -278,8 +276,11 @@ async function orClose<Result>(store: KeyValueStore, work: () => Promise<Result>
   }
 }
 
-function openStore({ stores, storeName, settings }: StoreEnvironment): Promise<KeyValueStore> {
-  return stores.open(storeName, { cacheBytes: settings.blockCacheBytes })
+function openStore(
+  { stores, storeName, settings }: StoreEnvironment,
+  options: Pick<StoreOptions, 'verify'> = {},
+): Promise<KeyValueStore> {
+  return stores.open(storeName, { cacheBytes: settings.blockCacheBytes, ...options })
 }
 
 async function setAside(
