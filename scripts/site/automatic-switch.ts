@@ -1,4 +1,4 @@
-import { roleOf } from '../../processors/site/index.js'
+import { initialRecord, roleOf } from '../../processors/site/index.js'
 import type { SiteName, SiteRecord } from '../../processors/site/index.js'
 import type { SiteSettings } from './site-options.js'
 
@@ -10,6 +10,8 @@ export interface Outlook {
   readonly goodForMs: number
   /** The other site has failed its checks. */
   readonly peerHasFailed: boolean
+  /** It has been well once, or has left records: one that is only slow in its very first start has not failed. */
+  readonly peerHasWorked: boolean
   /** The other site was heard of late, and works. */
   readonly peerConsumes: boolean
 }
@@ -19,16 +21,17 @@ const AGAIN_MS = 60_000
 
 /**
  * Whether a site makes itself active unasked: it takes over from one that has failed, also in the middle of a switch by request,
- * or returns from what was taken over automatically. (two sites, decisions 13, 16, 17 and 33)
+ * or returns from what was taken over automatically. (two sites, decisions 13, 15, 16, 17 and 33)
  */
 export function automaticSwitch(
   site: SiteName,
   record: SiteRecord,
   { failbackHoldOffMs }: Pick<SiteSettings, 'failbackHoldOffMs'>,
-  { nowMs, isHealthy, goodForMs, peerHasFailed, peerConsumes }: Outlook,
+  { nowMs, isHealthy, goodForMs, peerHasFailed, peerHasWorked, peerConsumes }: Outlook,
 ): 'takeOver' | 'return' | undefined {
-  const { phase, active, target, kind, oldAlive, since } = record
+  const { epoch, phase, active, target, kind, oldAlive, since } = record
   if (!isHealthy) return undefined
+  if (epoch === initialRecord.epoch && !peerHasWorked) return undefined
   if (peerHasFailed) {
     const mayTakeOver = phase === 'STEADY' && active !== site
     // Nobody works: the target of a switch has failed in the middle of it.

@@ -19,6 +19,7 @@ export class PeerWatch {
   readonly #options: PeerWatchOptions
   #failures = 0
   #checks = 0
+  #wasHealthy = false
 
   constructor(options: PeerWatchOptions) {
     this.#options = options
@@ -32,6 +33,11 @@ export class PeerWatch {
     return this.#checks > 0 && this.#failures === 0
   }
 
+  /** A check was good once, in this life. */
+  get wasHealthy(): boolean {
+    return this.#wasHealthy
+  }
+
   /** Checks until `signal` is aborted. */
   async run(signal: AbortSignal): Promise<void> {
     const { clock, intervalMs, random } = this.#options
@@ -43,6 +49,7 @@ export class PeerWatch {
 
   async check(): Promise<void> {
     const isHealthy = await this.#options.isHealthy().catch(() => false)
+    this.#wasHealthy ||= isHealthy
     this.#failures = isHealthy ? 0 : this.#failures + 1
     this.#checks++
   }

@@ -602,3 +602,32 @@ t.test('a site that cannot log any more gives way as soon as it is shown that th
   await sites.until('both know', () => sites.isSteady(), 60_000)
   t.ok(sites.secondary.consumes)
 })
+
+t.test('at the very first start the primary is waited for, however slow; once it was well it is not', async (t) => {
+  const sites = new TestSites()
+  t.teardown(() => sites.stop())
+  await sites.while(sites.secondary.start())
+  await sites.advance(120_000)
+  t.match(sites.secondary.site.record, { epoch: 1, phase: 'STEADY' }, 'nothing has worked yet that could have failed')
+  sites.primary.healthAnswer = () => false
+  await sites.while(sites.primary.start())
+  await sites.advance(120_000)
+  t.ok(sites.primary.consumes && !sites.secondary.consumes, 'it works, but is not well yet')
+  sites.primary.healthAnswer = undefined
+  await sites.advance(15_000)
+  sites.primary.crash()
+  await sites.until('taken over', () => sites.secondary.consumes, 60_000)
+  sites.secondary.crash()
+  await sites.while(sites.secondary.start())
+  await sites.until('again', () => sites.secondary.consumes, 60_000)
+})
+
+t.test('a secondary that starts when the primary has died at work takes over, also where none ever has', async (t) => {
+  const sites = await twoSites(t)
+  await sites.while(sites.primary.count('a'))
+  await sites.advance(3000)
+  for (const site of sites.both) site.crash()
+  await sites.while(sites.secondary.start())
+  await sites.until('taken over', () => sites.secondary.consumes, 90_000)
+  t.equal(await sites.secondary.countOf('a'), 1)
+})

@@ -1,5 +1,5 @@
 import { sleep } from '../../common/clock.js'
-import { ensureError, PulsefoldError } from '../../common/errors.js'
+import { ensureError } from '../../common/errors.js'
 import type {
   ActRequest,
   ActResult,
@@ -13,21 +13,11 @@ import type {
   TaskDigest,
 } from '../../api/site/site-control.js'
 import { initialRecord, isNewer, otherSite, roleOf } from '../../processors/site/index.js'
-import type {
-  Role,
-  SiteAnswer,
-  SiteEvent,
-  SiteInstance,
-  SiteName,
-  SiteRecord,
-  SwitchRequested,
-} from '../../processors/site/index.js'
+import type { Role, SiteAnswer, SiteEvent, SiteName, SiteRecord, SwitchRequested } from '../../processors/site/index.js'
 import type { SwitchMoved } from '../../processors/site/events.js'
 import type { Application } from '../../topology/application.js'
 import { names } from '../../topology/names.js'
-import { Mirror } from '../../topology/preload/mirror.js'
 import type { HistoryPart, HistoryWanted } from '../../topology/preload/mirror.js'
-import { sharedJournals } from '../../topology/preload/peer-journals.js'
 import type { PeerJournals } from '../../topology/preload/peer-journals.js'
 import type { PreloadOptions } from '../../topology/preload/preload.js'
 import { serveHistory } from '../../topology/preload/serve-history.js'
@@ -39,28 +29,28 @@ import { DomainHost, hostStreams } from './domain-host.js'
 import { newestDigests } from './digests.js'
 import { SiteError } from './errors.js'
 import { Drills } from './drill.js'
+import { FellowInstances } from './fellow-instances.js'
 import { journalEnds } from './journal-ends.js'
 import type { LoadedCopy } from './loading-streams.js'
 import { overlapSince } from './overlap.js'
 import { PeerContact } from './peer-contact.js'
+import { loadOptions, peerJournalsOf } from './history-of.js'
 import { PeerWatch } from './peer-watch.js'
 import { Consuming } from './consuming.js'
+import { copyJournals, hasHistory } from './copy-journals.js'
 import { registerClient } from './register-client.js'
 import { sealLoaded } from './seal-loaded.js'
 import { RegisterTail } from './register-tail.js'
 import type { By, RegisterClient } from './register-client.js'
+import { SiteHealth } from './site-health.js'
 import type { SiteOptions } from './site-options.js'
 import { isSwitchingTo, SiteActs } from './site-acts.js'
 import { SwitchRun } from './switch-run.js'
 
 const TICK_MS = 1000
-const MIRROR_PAUSE_MS = 50
-const MIRROR_RETRY_MS = 1000
 const READY_POLL_MS = 10
 const FOLLOW_MS = 200
-const MAX_TROUBLES_LENGTH = 500
 const NO_ROLE: Role = { takesTraffic: false, consumes: false, takesEvents: false }
-const NOTHING_TO_DO: Readiness = { ready: true, reasons: [], restoring: [] }
 const NO_PROGRESS: SiteProgress = { loadedTo: 0, eventsPerSecond: 0, etaMs: null, events: 0, knownFrom: 0 }
 
 /**
@@ -72,9 +62,11 @@ export class Site implements SiteControl {
   readonly #options: SiteOptions
   readonly #host: DomainHost
   readonly #mirror: PeerJournals
+  readonly #load: (load: string) => PreloadOptions
   readonly #watch: PeerWatch
   readonly #base: BaseKeeper
   readonly #consuming: Consuming
+  readonly #health: SiteHealth
   readonly #tail: RegisterTail
   readonly #stop = new AbortController()
   readonly #loops: Promise<void>[] = []
@@ -82,6 +74,7 @@ export class Site implements SiteControl {
   /** The newest that the other site has shown. */
   #shown: SiteRecord = initialRecord
   readonly #register: RegisterClient
+  readonly #fellows: FellowInstances
   readonly #contact: PeerContact
   readonly #acts: SiteActs
   readonly #drills: Drills
@@ -90,29 +83,16 @@ export class Site implements SiteControl {
   #progress: SiteProgress = NO_PROGRESS
   /** The other site was heard, or has failed: the register's word can be acted upon. */
   #isSettled = false
-  /** Instances of this site that consume, or are not well, as the register was heard last. */
-  #instances: readonly SiteInstance[] = []
-  /** Its domains have been ready since they were started. */
-  #wasReady: Application | undefined
-  /** There were others when the group was heard last. */
-  #hasOthers = false
+  /** An earlier life has seen it. */
+  #peerHasWorked = false
   readonly streams: Streams
 
   constructor(options: SiteOptions) {
     this.#options = options
-    const { site, log, clock, processors, partitions, peer, settings, random, onError } = options
+    const { site, log, clock, partitions, peer, settings, random, onError } = options
     this.#host = new DomainHost(options.newDomains, clock)
-    const other = { log, clock, site: otherSite(site), applicationId: options.peerApplicationId }
-    this.#mirror = options.sharesLog
-      ? sharedJournals(other)
-      : new Mirror({
-          ...other,
-          domains: processors.map(({ name }) => name),
-          partitions,
-          retentionMs: settings.journalRetentionMs,
-          readPeer: peer.history,
-          onError: (error) => onError('mirror', error),
-        })
+    this.#mirror = peerJournalsOf(options)
+    this.#load = loadOptions(options, this.#mirror)
     this.#watch = new PeerWatch({
       clock,
       intervalMs: settings.checkIntervalMs,
@@ -122,12 +102,13 @@ export class Site implements SiteControl {
     })
     this.#base = new BaseKeeper({
       clock,
-      preload: (load) => this.#preloadOptions(load),
+      preload: this.#load,
       windowMs: Math.max(settings.manualWindowMs, settings.automaticWindowMs),
       mayRun: () => this.#isSettled && !this.role.consumes && !this.isConsuming && this.#run === undefined,
       onError: (error) => onError('base', error),
     })
     this.#register = registerClient(options)
+    this.#fellows = new FellowInstances(this.#register)
     this.#contact = new PeerContact({ clock, peer, record: () => this.#record, silenceMs: this.#silenceMs })
     this.#acts = new SiteActs({
       ...{ site, peer, contact: this.#contact, watch: this.#watch, manualWindowMs: settings.manualWindowMs },
@@ -141,7 +122,7 @@ export class Site implements SiteControl {
     })
     this.#drills = new Drills({
       ...{ clock, peer, peerApplicationId: options.peerApplicationId, mirror: this.#mirror, base: this.#base },
-      preload: (load) => ({ ...this.#preloadOptions(load), baseStoreName }),
+      preload: (load) => ({ ...this.#load(load), baseStoreName }),
     })
     this.#tail = new RegisterTail(log, options.register.topic)
     this.#consuming = new Consuming({
@@ -151,9 +132,18 @@ export class Site implements SiteControl {
       record: () => this.#record,
       mayConsume: () => this.role.consumes,
       isSwitching: () => this.#run !== undefined,
-      troubles: () => (options.health.hasFailed ? options.health.reasons.join('; ').slice(0, MAX_TROUBLES_LENGTH) : ''),
+      troubles: () => this.#health.told(),
       isEnding: () => this.#stop.signal.aborted,
       onError: (thrown) => this.#wentWrong('domains', thrown),
+    })
+    this.#health = new SiteHealth({
+      ...{ site, health: options.health, register: options.register.application },
+      domains: () => this.#host.application,
+      role: () => this.role,
+      record: () => this.#record,
+      isSettled: () => this.#isSettled,
+      isJoining: () => this.#fellows.areThere && !this.leads,
+      others: () => this.#fellows.noted,
     })
     this.streams = hostStreams({
       host: this.#host,
@@ -193,7 +183,7 @@ export class Site implements SiteControl {
   }
   get role(): Role {
     // Others count an instance as gone that the group has not heard of: it must not act beside them.
-    if (!this.#isSettled || (this.#hasOthers && !this.#register.isCurrent)) return NO_ROLE
+    if (!this.#isSettled || (this.#fellows.areThere && !this.#register.isCurrent)) return NO_ROLE
     const role = roleOf(this.site, this.#record)
     // What this site cannot log takes from it at once, and gives it nothing.
     const isBehind = isNewer(this.#shown, this.#record) && !roleOf(this.site, this.#shown).consumes
@@ -215,51 +205,26 @@ export class Site implements SiteControl {
 
   /** What is not as it should be, for the component checks. */
   troubles(): readonly string[] {
-    return [...this.#options.register.application.readiness().reasons, ...this.#domainTroubles()]
-  }
-
-  #domainTroubles(): readonly string[] {
-    if (!this.role.consumes) return []
-    const { application } = this.#host
-    const { reasons } = application.readiness()
-    if (reasons.length === 0) this.#wasReady = application
-    // One that joins those that have the tasks makes nothing worse.
-    return this.#hasOthers && !this.leads && this.#wasReady !== application ? [] : reasons
+    return this.#health.troubles()
   }
 
   /** Why its health address does not say 200: its role, and the component checks of all its instances. */
   healthReasons(): readonly string[] {
-    const { health } = this.#options
-    const { instance } = this.#register
-    const others = this.#instances.filter((one) => one.instance !== instance && one.troubles !== '')
-    return [
-      ...this.trafficTroubles(),
-      ...health.reasons,
-      ...others.map((other) => `${other.instance}: ${other.troubles}`),
-    ]
-  }
-
-  /** What the role says against traffic. */
-  trafficTroubles(): readonly string[] {
-    if (this.role.takesTraffic) return []
-    if (!this.#isSettled) return [`the ${otherSite(this.site)} site was not heard yet`]
-    return [`the ${this.#record.active} site is active`]
+    return this.#health.reasons()
   }
 
   readiness(): Readiness {
-    const register = this.#options.register.application.readiness()
-    const { reasons, restoring } = this.role.consumes ? this.#host.application.readiness() : NOTHING_TO_DO
-    const all = this.#isSettled || register.ready ? [...register.reasons, ...reasons] : ['the register is not up yet']
-    return { ready: all.length === 0, reasons: all, restoring }
+    return this.#health.readiness()
   }
 
   /** Brings the register up, and begins to act by it. Errors: those of log and stores. */
   async start(stopping = this.#stop.signal): Promise<void> {
-    const { register, log, processors, applicationId, partitions, settings, clock, health } = this.#options
+    const { register, log, processors, applicationId, partitions, settings, clock, health, onError } = this.#options
     await log.createTopics(
       ownTopics(processors, { applicationId, partitions, journalRetentionMs: settings.journalRetentionMs }),
     )
     await this.#mirror.open()
+    this.#peerHasWorked = await hasHistory(this.#mirror, processors, partitions)
     await register.start()
     await this.#tail.next()
     for (;;) {
@@ -273,10 +238,14 @@ export class Site implements SiteControl {
     }
     await this.#consuming.begin()
     const { signal } = this.#stop
+    const copying = {
+      ...{ mirror: this.#mirror, clock, term: () => this.#register.term },
+      onError: (error: Error) => onError('mirror', error),
+    }
     this.#loops.push(
       this.#tick(signal),
       this.#follow(signal),
-      ...(this.#options.sharesLog ? [] : [this.#copy(signal)]),
+      ...(this.#options.sharesLog ? [] : [copyJournals(copying, signal)]),
       this.#watch.run(signal),
       health.run(signal),
       this.#base.run(signal),
@@ -309,6 +278,7 @@ export class Site implements SiteControl {
   status(): SiteStatus {
     const { peer } = this.#options
     const { lagMs } = this.#mirror
+    const isThere = this.#record.target === otherSite(this.site)
     return {
       site: this.site,
       record: this.#record,
@@ -316,7 +286,7 @@ export class Site implements SiteControl {
       mirrorLagMs: lagMs === undefined ? null : Math.round(lagMs),
       overlap: this.#overlap ?? this.#contact.view?.overlap ?? null,
       peer: { url: peer.url, healthy: this.#watch.isHealthy },
-      ...this.#shownProgress(),
+      ...(isThere ? (this.#contact.view?.progress ?? NO_PROGRESS) : this.#progress),
     }
   }
 
@@ -356,7 +326,7 @@ export class Site implements SiteControl {
         if (clock.monotonic() >= settleAt) this.#isSettled = true
         if (this.leads) {
           await this.#decide()
-          await this.#noteProgress()
+          this.#progress = (await this.#run?.progress()) ?? this.#progress
           this.#work()
         }
         void this.#consuming.apply().catch(() => undefined)
@@ -371,8 +341,7 @@ export class Site implements SiteControl {
   async #follow(signal: AbortSignal): Promise<void> {
     const { clock, onError } = this.#options
     while (!signal.aborted) {
-      const { isCurrent, instances, term } = this.#register
-      if (isCurrent) this.#hasOthers = instances.length > 1
+      const { term } = this.#register
       if (this.#run !== undefined && this.#run.term !== term) void this.#run.stop()
       if (this.isConsuming && !this.role.consumes) void this.#consuming.apply().catch(() => undefined)
       try {
@@ -389,20 +358,12 @@ export class Site implements SiteControl {
     const { hasBegun } = this.#consuming
     const found = await this.#register.read()
     if (found === undefined) return
-    this.#instances = found.instances
+    this.#fellows.note(found)
     this.#learn(found.record)
     const { instance } = this.#register
     const consumes = found.instances.some((one) => one.instance === instance && one.consumes)
     if (hasBegun && !consumes) await this.#consuming.stop()
-    if (this.leads) await this.#forgetGone()
-  }
-
-  /** Who is no more counted in by the group has ceased to act by itself. */
-  async #forgetGone(): Promise<void> {
-    const { instances } = this.#register
-    for (const { instance } of this.#instances) {
-      if (!instances.includes(instance)) await this.#register.report({ instance, consumes: false, troubles: '' })
-    }
+    if (this.leads) await this.#fellows.strikeOffGone()
   }
 
   /** The two records meet: the newer is taken by both. */
@@ -427,6 +388,7 @@ export class Site implements SiteControl {
       isHealthy: health.isHealthy,
       goodForMs: health.goodForMs,
       peerHasFailed: this.#watch.hasFailed,
+      peerHasWorked: this.#peerHasWorked || this.#watch.wasHealthy,
       peerConsumes: this.#contact.hasConsumed(settings.checkIntervalMs),
     })
     if (wanted !== undefined) await this.#switchHere(wanted === 'return')
@@ -457,7 +419,7 @@ export class Site implements SiteControl {
       term,
       record: () => this.#record,
       move: (move, error, report) => this.#move({ epoch, term, move, error, report }),
-      preload: (load) => ({ ...this.#preloadOptions(load), baseStoreName }),
+      preload: (load) => ({ ...this.#load(load), baseStoreName }),
       beforeLoad: async () => {
         await this.#drills.end()
         release()
@@ -480,25 +442,6 @@ export class Site implements SiteControl {
       this.#progress = NO_PROGRESS
       release()
     })
-  }
-
-  /** The instance that leads copies for all. */
-  async #copy(signal: AbortSignal): Promise<void> {
-    const { clock, onError } = this.#options
-    let term: number | undefined
-    while (!signal.aborted) {
-      try {
-        // Another one may have copied meanwhile.
-        if (term !== this.#register.term && this.leads) await this.#mirror.open()
-        term = this.#register.term
-        if (term !== undefined) await this.#mirror.pull(signal)
-        await sleep(clock, term === undefined ? FOLLOW_MS : MIRROR_PAUSE_MS, signal)
-      } catch (thrown) {
-        // That the other site does not answer is seen by the watch.
-        if (thrown instanceof PulsefoldError) onError('mirror', thrown)
-        await sleep(clock, MIRROR_RETRY_MS, signal)
-      }
-    }
   }
 
   /** Tried again at the next tick, but for what leaves it open whether this site still consumes: then the process ends. */
@@ -546,45 +489,9 @@ export class Site implements SiteControl {
   /** To one who shows this record: it is true of all instances that act by it, or by a newer one. */
   async #view(shown: SiteRecord): Promise<SiteView> {
     const { health } = this.#options
-    const consumes = this.isConsuming || (this.#hasOthers && (await this.#othersConsume(shown)))
+    const consumes = this.isConsuming || (await this.#fellows.consume(shown))
     const ends = consumes ? [] : await journalEnds(this.#options)
     const [progress, overlap] = [this.#progress, this.#overlap]
     return { record: this.#record, healthy: health.isHealthy, consumes, ends, progress, overlap }
-  }
-
-  /** Some other instance does, or may begin to: the register does not have this record yet, or does not answer. */
-  async #othersConsume(shown: SiteRecord): Promise<boolean> {
-    const found = await this.#register.read()
-    if (found === undefined || isNewer(shown, found.record)) return true
-    return found.instances.some(({ consumes, instance }) => consumes && instance !== this.#register.instance)
-  }
-
-  async #noteProgress(): Promise<void> {
-    const preload = this.#run?.preload
-    if (preload === undefined) return
-    const { entries, ...progress } = await preload.progress()
-    this.#progress = { ...progress, events: entries, knownFrom: preload.knownFrom }
-  }
-
-  /** Of the load at the target, here or there. */
-  #shownProgress(): SiteProgress {
-    return this.#record.target === otherSite(this.site) ? (this.#contact.view?.progress ?? NO_PROGRESS) : this.#progress
-  }
-
-  #preloadOptions(load: string): PreloadOptions {
-    const { log, stores, clock, processors, applicationId, partitions, settings, onError } = this.#options
-    return {
-      log,
-      stores,
-      clock,
-      processors,
-      applicationId,
-      partitions,
-      site: this.site,
-      peerJournal: (domain, partition) => this.#mirror.source(domain, partition),
-      load,
-      rowCacheBytes: settings.rowCacheBytes,
-      onError: (error) => onError('pre-load', error),
-    }
   }
 }

@@ -1,7 +1,7 @@
 import { sleep } from '../../common/clock.js'
 import type { Clock } from '../../common/clock.js'
 import { ensureError } from '../../common/errors.js'
-import type { SiteView } from '../../api/site/site-control.js'
+import type { SiteProgress, SiteView } from '../../api/site/site-control.js'
 import type { SiteRecord, SwitchReport } from '../../processors/site/index.js'
 import type { ReportedMove } from '../../processors/site/moves.js'
 import type { PeerJournals } from '../../topology/preload/peer-journals.js'
@@ -75,6 +75,14 @@ export class SwitchRun {
   /** What is being loaded. */
   get preload(): Preload | undefined {
     return this.#preload
+  }
+
+  /** Of what is being loaded; undefined: nothing is. */
+  async progress(): Promise<SiteProgress | undefined> {
+    const preload = this.#preload
+    if (preload === undefined) return undefined
+    const { entries, ...progress } = await preload.progress()
+    return { ...progress, events: entries, knownFrom: preload.knownFrom }
   }
 
   #isStopped(): boolean {

@@ -81,7 +81,7 @@ if (brokers.length > 0) {
     }
     await sites.kill('primary')
     await report()
-    await until('taken over', () => sites.healthIs('secondary', 200), 40_000)
+    await until('taken over', () => sites.healthIs('secondary', 200), 180_000)
     await until('steady', async () => (await sites.status('secondary')).phase === 'STEADY')
     await until('what came to the input meanwhile is folded', () => allRead('secondary'))
   })

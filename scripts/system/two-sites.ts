@@ -79,10 +79,8 @@ export class TwoSites {
   ): Promise<TwoSites> {
     const values = typeof given === 'function' ? given : () => given
     const sites = new TwoSites(t, values, { primary: await tcpProxy(t), secondary: await tcpProxy(t) })
-    // One after the other: a primary that is slow to start would have failed its checks.
-    await sites.begin('primary')
+    await Promise.all([sites.begin('primary'), sites.begin('secondary')])
     await until('the primary takes traffic', () => sites.healthIs('primary', 200), START_MS)
-    await sites.begin('secondary')
     await until('the secondary has its mirror', async () => (await sites.mirrorLagMs('secondary')) !== null, START_MS)
     return sites
   }
@@ -154,7 +152,7 @@ export class TwoSites {
   }
 
   async untilSaid(act: 'failover' | 'failback', at: SiteName, word: string): Promise<void> {
-    await until(`${act} says ${word}`, async () => (await this.said(act, at)) === word, 60_000)
+    await until(`${act} says ${word}`, async () => (await this.said(act, at)) === word, 180_000)
   }
 
   async kill(name: SiteName, process = this.site(name)): Promise<void> {
