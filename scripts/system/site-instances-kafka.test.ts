@@ -3,11 +3,13 @@ import type { Test } from 'tap'
 import type { Settings } from '../../common/settings.js'
 import { realBrokers } from '../../topology/log/kafka/real-brokers.js'
 import { OutcomeSender } from './outcome-sender.js'
-import { settingsOfSites, TwoSites } from './two-sites.js'
+import { settingsOfSites, TOKEN, TwoSites } from './two-sites.js'
 import type { SiteName } from './two-sites.js'
 import { until } from './until.js'
 
 const brokers = realBrokers(t)
+const DOMAINS = 3
+const PARTITIONS = 3
 
 /** Nothing happens but what is asked for: on a busy machine health addresses are late. */
 async function calmSettings(t: Test): Promise<(name: SiteName) => Partial<Settings>> {
@@ -17,7 +19,7 @@ async function calmSettings(t: Test): Promise<(name: SiteName) => Partial<Settin
 
 if (brokers.length > 0) {
   t.test(
-    'two sites of two instances each: kills and switches under load, and every call is counted once',
+    'FO-01 two sites of two instances each: kills and switches under load, and every call is counted once',
     async (t) => {
       const sites = await TwoSites.start(t, await calmSettings(t))
       await Promise.all([sites.begin('primary', 2), sites.begin('secondary', 2)])
@@ -65,6 +67,11 @@ if (brokers.length > 0) {
       await sender.untilTaken(20)
       await sender.check(t, 'primary', 'after the failback')
       await sender.end()
+      const sealed = await sites
+        .site('primary')
+        .json<unknown[]>('/site/digests', { headers: { authorization: `Bearer ${TOKEN}` } })
+      t.equal(sealed.length, DOMAINS * PARTITIONS, 'each task has sealed its state')
+      t.match(await sites.site('secondary').json('/site/drill', { method: 'POST' }), { equal: true, different: [] })
       t.comment(sender.told())
       t.comment(JSON.stringify((await sites.status('primary')).lastSwitch))
     },

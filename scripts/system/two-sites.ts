@@ -14,6 +14,8 @@ import { until } from './until.js'
 export type SiteName = 'primary' | 'secondary'
 export const names = ['primary', 'secondary'] as const
 export const DEVICES = 400
+/** What the sites show each other. */
+export const TOKEN = 'between us'
 const BATCH = 50
 const START_MS = 90_000
 /** 1,000 events a second. */
@@ -94,7 +96,7 @@ export class TwoSites {
       values: {
         siteName: name,
         sitePeerUrl: this.ways[other].url,
-        sitePeerToken: 'between us',
+        sitePeerToken: TOKEN,
         siteHealthIntervalMs: 200,
         siteCheckIntervalMs: 1000,
         ...this.#values(name),

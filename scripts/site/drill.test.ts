@@ -1,0 +1,53 @@
+import t from 'tap'
+import { by, KEYS, Sender, twoSites } from './test-sender.js'
+import { PARTITIONS } from './test-site-parts.js'
+
+t.test('a drill tells whether the loaded state is that of the active site, and leaves nothing', async (t) => {
+  const sites = await twoSites(t)
+  for (let n = 0; n < 30; n++) await sites.while(sites.primary.count(`key-${n % KEYS}`))
+  await sites.advance(3000)
+  const report = await sites.while(sites.secondary.site.drill(new AbortController().signal))
+  t.match(report, { equal: true, different: [] })
+  t.ok(report.events >= 30)
+  t.ok(sites.isSteady() && sites.primary.consumes)
+  for (let partition = 0; partition < PARTITIONS; partition++) {
+    const store = await sites.secondary.stores.open(`drill-counting-${partition}`)
+    for await (const page of store.entries()) t.same(page, [])
+    await store.close()
+  }
+})
+
+t.test('a switch begins with the base, which follows a window behind', async (t) => {
+  const sites = await twoSites(t, { settings: { manualWindowMs: 60_000, automaticWindowMs: 30_000 } })
+  const sender = new Sender(sites)
+  sender.begin()
+  await sites.advance(200_000)
+  t.ok(sites.secondary.site.status().base > 0)
+  t.equal(sites.primary.site.status().base, 0, 'who is active keeps none')
+  await sites.while(sites.primary.site.act('failover', by))
+  await sites.until('failovered', () => sites.isSteady() && sites.secondary.consumes)
+  await sender.end()
+  t.same(await sender.counted(), sender.acknowledged)
+  const all = [...sender.acknowledged.values()].reduce((sum, count) => sum + count, 0)
+  const { eventsLoaded } = JSON.parse(sites.secondary.site.record.report) as { eventsLoaded: number }
+  t.ok(eventsLoaded > 60 * 20 && eventsLoaded < all * 0.7, `${eventsLoaded} of ${all}`)
+  t.same(sites.errors, [])
+})
+
+t.test('a drill gives way to a switch', async (t) => {
+  const sites = await twoSites(t)
+  for (let n = 0; n < 30; n++) await sites.while(sites.primary.count(`key-${n % KEYS}`))
+  await sites.advance(3000)
+  sites.secondary.onWrite = (store) => {
+    if (!store.startsWith('drill')) return
+    return new Promise((resolve) => sites.clock.setTimer(resolve, 500))
+  }
+  const drill = sites.secondary.site.drill(new AbortController().signal)
+  drill.catch(() => undefined)
+  await sites.advance(200)
+  await sites.while(sites.primary.site.act('failover', by))
+  await t.rejects(sites.while(drill), { message: 'a switch has begun' })
+  await sites.until('failovered', () => sites.isSteady() && sites.secondary.consumes)
+  t.equal(await sites.secondary.countOf('key-1'), 2)
+  t.same(sites.errors, [])
+})
