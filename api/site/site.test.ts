@@ -164,26 +164,41 @@ t.test('FO-09 the health address is 200 or 500 by what it is told, liveness is 2
   t.equal((await server.app.inject('/site')).statusCode, 404, 'a single site has no such path')
 })
 
-t.test('a site that is not active refuses to be read, and passes writing on byte for byte, once', async (t) => {
-  const asked: { readonly method: string; readonly url: string; readonly body: string; readonly hop: unknown }[] = []
-  const other = createServer((request, response) => {
+interface Asked {
+  readonly method: string
+  readonly url: string
+  readonly body: string
+  readonly hop: unknown
+}
+
+/** Another process, which takes whatever it is asked; `asked` tells what that was. */
+async function listener(t: Test, hopHeader: string) {
+  const asked: Asked[] = []
+  const server = createServer((request, response) => {
     let body = ''
     request.on('data', (bytes: Buffer) => (body += bytes.toString()))
     request.on('end', () => {
       const { method = '', url = '', headers } = request
-      asked.push({ method, url, body, hop: headers['x-pulsefold-hop'] })
+      asked.push({ method, url, body, hop: headers[hopHeader] })
       response
         .writeHead(202, { 'content-type': 'application/json', 'x-pulsefold-position': 'j/0/1' })
         .end('{"accepted":1}')
     })
   })
-  other.listen(0, '127.0.0.1')
-  await once(other, 'listening')
-  t.teardown(() => {
-    other.close()
-    other.closeAllConnections()
-  })
-  const stand = standIn('secondary', `http://127.0.0.1:${(other.address() as AddressInfo).port}`)
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const close = (): void => {
+    server.close()
+    server.closeAllConnections()
+  }
+  t.teardown(close)
+  return { asked, close, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` }
+}
+
+t.test('a site that is not active refuses to be read, and passes writing on byte for byte, once', async (t) => {
+  const other = await listener(t, 'x-pulsefold-hop')
+  const { asked } = other
+  const stand = standIn('secondary', other.url)
   const app = await siteApi(t, stand)
   const read = await app.inject('/ncmp/v1/ch/dev-1')
   t.equal(read.statusCode, 503)
@@ -205,7 +220,6 @@ t.test('a site that is not active refuses to be read, and passes writing on byte
   t.equal(asked.length, 1)
 
   other.close()
-  other.closeAllConnections()
   const lost = await app.inject({ method: 'POST', url: '/events', payload, headers })
   t.match(lost.json(), { status: 503, code: 'SITE_NOT_ACTIVE' })
   t.match(lost.headers, { 'x-pulsefold-active-site': 'primary' })
@@ -220,6 +234,40 @@ t.test('a site that is not active refuses to be read, and passes writing on byte
   t.equal((await app.inject({ method: 'GET', url: '/ops/topology' })).statusCode, 200)
   t.not((await app.inject('/ncmp/v1/ch/dev-1')).statusCode, 503)
 })
+
+t.test(
+  'of several instances the one that leads answers for the site, and for what the others cannot yet',
+  async (t) => {
+    const leader = await listener(t, 'x-pulsefold-instance-hop')
+    const stand = standIn('primary')
+    stand.leaderUrl = leader.url
+    const app = await siteApi(t, stand)
+    for (const url of ['/site', '/site/failover', '/site/record', '/site/drill']) {
+      const method = url === '/site' ? 'GET' : 'POST'
+      t.equal((await app.inject({ method, url })).statusCode, 202, url)
+    }
+    t.same(
+      leader.asked.map(({ url, hop }) => [url, hop]),
+      ['/site', '/site/failover', '/site/record', '/site/drill'].map((url) => [url, '1']),
+    )
+    t.equal((await app.inject('/site/digests')).statusCode, 200, 'read from the log, so anybody can')
+    t.equal((await app.inject('/notification/healthCheck')).statusCode, 200)
+    t.equal((await app.inject('/ncmp/v1/ch/dev-1')).statusCode, 404, 'it has its share of the tasks')
+    t.equal(leader.asked.length, 4)
+
+    stand.isServing = false
+    t.equal((await app.inject('/ncmp/v1/ch/dev-1')).statusCode, 202, 'it has not joined the others yet')
+    const headers = { 'x-pulsefold-instance-hop': '1' }
+    t.match((await app.inject({ url: '/site', headers })).json(), { site: 'primary' }, 'never passed on twice')
+    t.equal(leader.asked.length, 5)
+
+    leader.close()
+    t.match((await app.inject('/site')).json(), { site: 'primary', phase: 'STEADY' }, 'how it stands it knows itself')
+    t.match((await app.inject({ method: 'POST', url: '/site/failover' })).json(), { code: 'SITE_NOT_ACTIVE' })
+    stand.leaderUrl = undefined
+    t.match((await app.inject('/ncmp/v1/ch/dev-1')).statusCode, 404)
+  },
+)
 
 t.test('what is passed on goes to the other site only, whatever host its path names', async (t) => {
   const asked: string[] = []
