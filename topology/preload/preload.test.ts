@@ -131,6 +131,38 @@ t.test('a site loads the history of the other, and goes on with it', async (t) =
   await secondary.stop()
 })
 
+t.test('a load begun anew behind an announced term folds what the other site writes on before that term', async (t) => {
+  const clock = manualClock()
+  const primary = site('primary', clock)
+  const secondary = site('secondary', clock)
+  await primary.start()
+  await secondary.start()
+  await rest(secondary)
+  await someEvents(primary, 0, 60)
+  await mirrored(primary, 'primary', secondary)
+  const first = await Preload.open(preloadOptions(secondary, 'secondary', 'primary', '2-1'))
+  await first.load(never, { isWhole: false })
+  await first.announceTerms()
+  await first.close()
+
+  const second = await Preload.open(preloadOptions(secondary, 'secondary', 'primary', '2-2'))
+  await second.load(never, { isWhole: false })
+  // Timers fire: of a former term they would count for nothing.
+  await someEvents(primary, 60, 100)
+  await primary.advance(5000)
+  await primary.digests()
+  await mirrored(primary, 'primary', secondary)
+  await second.load(never, { isWhole: true })
+  t.same(
+    second.loads.map((load) => load.digest.withoutPositions.toHex()),
+    digestsOf(primary),
+  )
+  t.equal((await second.progress()).etaMs, 0, 'and the announcement behind all of it')
+  await second.close()
+  await primary.stop()
+  await secondary.stop()
+})
+
 t.test('back again the terms stand in the order in which they were, whatever the clocks say', async (t) => {
   const primary = site('primary', manualClock())
   const secondary = site('secondary', manualClock(Date.UTC(2025, 11, 31)))
