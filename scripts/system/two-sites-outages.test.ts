@@ -78,7 +78,8 @@ t.test(
     await until('the mirror goes on', async () => ((await sites.mirrorLagMs('secondary')) ?? 99_999) < 5000, patienceMs)
     await bothLive('all is back')
     for (const name of names) t.equal(sites.site(name).pid, pids.get(name), 'the same process')
-    for (const name of names) sites.site(name).kill('SIGTERM')
-    for (const name of names) t.equal((await sites.site(name).ended).code, 0, `${name} ended only now`)
+    const processes = names.map((name) => sites.site(name))
+    for (const process of processes) process.kill('SIGTERM')
+    for (const { ended } of processes) t.equal((await ended).code, 0, 'it ended only now')
   },
 )
