@@ -1,8 +1,11 @@
-import type { Assigner, KafkaConfig } from 'kafkajs'
+import { connect, isIP } from 'node:net'
+import { connect as connectTls } from 'node:tls'
+import type { Assigner, ISocketFactory, KafkaConfig } from 'kafkajs'
 import { Kafka, logLevel } from 'kafkajs'
 import { stopIdleTimers } from './idle-timer.js'
 import { ByteReader } from './protocol/byte-reader.js'
 import type { Request } from './protocol/requests.js'
+import { isRetriable } from './retry.js'
 
 export interface ConnectionOptions {
   /** host:port of brokers to begin with; the others are learnt from them. */
@@ -64,6 +67,7 @@ interface Wire {
 
 /** A broker as kafkajs has it, with what its published type leaves out. */
 export interface Broker {
+  readonly nodeId: number
   readonly connectionPool: {
     readonly pool: readonly [requests: Wire, fetches: Wire]
     send(request: ProtocolRequest): Promise<object>
@@ -98,7 +102,12 @@ export interface Broker {
       readonly topic: string
       readonly partitions: readonly { readonly partition: number; readonly timestamp: number }[]
     }[]
-  }): Promise<{ readonly responses: readonly { readonly partitions: readonly { readonly offset: string }[] }[] }>
+  }): Promise<{
+    readonly responses: readonly {
+      readonly topic: string
+      readonly partitions: readonly { readonly partition: number; readonly offset: string }[]
+    }[]
+  }>
   createTopics(request: {
     readonly topics: readonly {
       readonly topic: string
@@ -133,6 +142,9 @@ interface Transaction {
   readonly producerEpoch: number
 }
 
+/** Between the probes of a socket on which nothing moves. */
+const KEEP_ALIVE_MS = 60_000
+
 interface Cluster {
   connect(): Promise<void>
   disconnect(): Promise<void>
@@ -151,6 +163,8 @@ export class Connection {
   readonly #cluster: Cluster
   readonly #requestTimeoutMs: number
   readonly #opening = new Map<Wire, Promise<unknown>>()
+  /** Nodes, by type and id. */
+  readonly #coordinators = new Map<string, number>()
   #connected: Promise<void> | undefined
 
   constructor(options: ConnectionOptions) {
@@ -191,6 +205,20 @@ export class Connection {
   async broker(nodeId: number): Promise<Broker> {
     await this.#connect()
     return this.#opened(await this.#cluster.findBroker({ nodeId }))
+  }
+
+  /** Asks the coordinator, which is looked up once, and anew when it may have moved. */
+  async atCoordinator<T>(type: CoordinatorType, id: string, ask: (coordinator: Broker) => Promise<T>): Promise<T> {
+    const name = `${type}/${id}`
+    const nodeId = this.#coordinators.get(name)
+    try {
+      const broker = await (nodeId === undefined ? this.coordinator(type, id) : this.broker(nodeId))
+      this.#coordinators.set(name, broker.nodeId)
+      return await ask(broker)
+    } catch (error) {
+      if (isRetriable(error)) this.#coordinators.delete(name)
+      throw error
+    }
   }
 
   async coordinator(type: CoordinatorType, id: string): Promise<Broker> {
@@ -241,12 +269,25 @@ async function dropIfBroken(broker: Broker, error: unknown): Promise<void> {
   }
 }
 
+/**
+ * Each request goes out at once. As kafkajs opens them by itself, sockets hold a small one back until the one before is
+ * acknowledged, for which the other side takes up to 40 ms.
+ */
+const openSocket: ISocketFactory = ({ host, port, ssl, onConnect }) => {
+  const name = isIP(host) === 0 ? { servername: host } : {}
+  // Null where TLS is not set, whatever the type says.
+  const isPlain = (ssl as object | null) === null
+  const socket = isPlain ? connect({ host, port }, onConnect) : connectTls({ host, port, ...name, ...ssl }, onConnect)
+  return socket.setNoDelay(true).setKeepAlive(true, KEEP_ALIVE_MS)
+}
+
 /** kafkajs hands its cluster to whoever makes assigners for a consumer; this consumer is never run. */
 function clusterOf({ brokers, clientId, ssl, sasl, onClientLog, requestTimeoutMs }: ConnectionOptions): Cluster {
   stopIdleTimers()
   let found: unknown
   const kafka = new Kafka({
     ...{ brokers: [...brokers], clientId, requestTimeout: requestTimeoutMs, connectionTimeout: 5_000 },
+    socketFactory: openSocket,
     ...(ssl !== undefined && { ssl }),
     ...(sasl !== undefined && { sasl }),
     retry: { initialRetryTime: 50, maxRetryTime: 1_000, retries: 5 },

@@ -63,11 +63,16 @@ export async function openKafkaLog(options: KafkaLogOptions): Promise<Log> {
   }
 }
 
+const WRITING_CONNECTIONS = 4
+
 class KafkaLog implements Log {
   readonly #options: KafkaLogOptions
   readonly #connectionOptions: ConnectionOptions
   readonly #timeoutMs: number
   readonly #connection: Connection
+  /** A broker answers one request of a connection after the other: what waits for its disk has connections of its own. */
+  readonly #positions: Connection
+  readonly #writing: readonly Connection[]
   readonly #directory: TopicDirectory
   readonly #reader: PartitionReader
   readonly #watchdog: Watchdog
@@ -75,6 +80,7 @@ class KafkaLog implements Log {
   readonly #lanes = new Map<string, AppendLane>()
   readonly #members = new Set<KafkaGroupMember>()
   readonly #writers = new Set<TransactionalWriter>()
+  #opened = 0
   #closing: Promise<void> | undefined
 
   constructor(options: KafkaLogOptions) {
@@ -83,6 +89,8 @@ class KafkaLog implements Log {
     this.#timeoutMs = timeoutMs
     this.#connectionOptions = { ...options, requestTimeoutMs }
     this.#connection = new Connection(this.#connectionOptions)
+    this.#positions = new Connection(this.#connectionOptions)
+    this.#writing = Array.from({ length: WRITING_CONNECTIONS }, () => new Connection(this.#connectionOptions))
     this.#directory = new TopicDirectory(this.#connection, clock, timeoutMs)
     this.#watchdog = new Watchdog({ clock, boundMs: options.stallTimeoutMs ?? 300_000, onStall: options.onFatal })
     this.#reader = new PartitionReader(this.#connection, this.#directory, clock, timeoutMs)
@@ -135,7 +143,7 @@ class KafkaLog implements Log {
       maxRecords: maxRecords ?? 10_000,
       maxBytes: maxBytes ?? 1024 * 1024,
       connectionOptions: this.#connectionOptions,
-      shared: this.#connection,
+      shared: this.#positions,
       directory: this.#directory,
       reader: this.#reader,
       watchdog: this.#watchdog,
@@ -156,10 +164,11 @@ class KafkaLog implements Log {
   async writer(transactionalId: string): Promise<TransactionalWriter> {
     this.#checkOpen()
     const { clock, transactionTimeoutMs = 30_000, maxRecordBytes = 1024 * 1024 } = this.#options
+    const connection = this.#writing[this.#opened++ % WRITING_CONNECTIONS] as Connection
     const writer = await KafkaWriter.open(transactionalId, {
-      connection: this.#connection,
+      connection,
       directory: this.#directory,
-      reader: this.#reader,
+      reader: new PartitionReader(connection, this.#directory, clock, this.#timeoutMs),
       timeoutMs: this.#timeoutMs,
       ...{ clock, transactionTimeoutMs, maxRecordBytes },
       checkOpen: () => this.#checkOpen(),
@@ -177,7 +186,7 @@ class KafkaLog implements Log {
     await Promise.all([...this.#members].map((member) => member.leave()))
     await Promise.all([...this.#lanes.values()].map((lane) => lane.idle()))
     await Promise.all([...this.#writers].map((writer) => writer.close()))
-    await this.#connection.close()
+    await Promise.all([this.#connection, this.#positions, ...this.#writing].map((connection) => connection.close()))
   }
 
   #lane({ topic, partition }: TopicPartition): AppendLane {

@@ -36,6 +36,44 @@ export class PartitionReader {
     return { start, end }
   }
 
+  /** The ends of several partitions, asked for together. */
+  async ends(all: readonly TopicPartition[]): Promise<readonly number[]> {
+    const onRetry = (): void => all.forEach(({ topic }) => this.#directory.forget(topic))
+    try {
+      return await retrying({ clock: this.#clock, timeoutMs: this.#timeoutMs, onRetry }, () => this.#endsOnce(all))
+    } catch (error) {
+      throw isRetriable(error) ? unavailable(error) : error
+    }
+  }
+
+  async #endsOnce(all: readonly TopicPartition[]): Promise<readonly number[]> {
+    const byLeader = new Map<number, TopicPartition[]>()
+    for (const at of all) {
+      const leader = await this.#directory.leader(at)
+      byLeader.set(leader, [...(byLeader.get(leader) ?? []), at])
+    }
+    const ends = new Map<TopicPartition, number>()
+    await Promise.all(
+      [...byLeader].map(async ([leader, ats]) => {
+        const broker = await this.#connection.broker(leader)
+        const { responses } = await broker.listOffsets({
+          isolationLevel: readCommitted,
+          topics: [...new Set(ats.map(({ topic }) => topic))].map((topic) => ({
+            topic,
+            partitions: ats
+              .filter((at) => at.topic === topic)
+              .map(({ partition }) => ({ partition, timestamp: latest })),
+          })),
+        })
+        for (const at of ats) {
+          const found = responses.filter(({ topic }) => topic === at.topic).flatMap(({ partitions }) => partitions)
+          ends.set(at, Number(found.find(({ partition }) => partition === at.partition)?.offset))
+        }
+      }),
+    )
+    return all.map((at) => ends.get(at) as number)
+  }
+
   async offsetForTime(at: TopicPartition, timestampMs: number): Promise<number> {
     const offset = await this.#offset(at, Math.max(0, timestampMs))
     return offset === none ? this.#offset(at, latest) : offset

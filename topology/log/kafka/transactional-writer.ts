@@ -22,6 +22,7 @@ type Part = TopicPartition & { readonly records: readonly NewRecord[] }
 export interface WriterContext {
   readonly connection: Connection
   readonly directory: TopicDirectory
+  /** On a connection that is not held up by others' requests. */
   readonly reader: PartitionReader
   readonly clock: Clock
   readonly timeoutMs: number
@@ -113,7 +114,7 @@ export class KafkaWriter implements TransactionalWriter {
       }
     }
     await this.#commit()
-    await Promise.all(filled.map((part) => this.#untilVisible(part, appended.get(part)?.baseOffset ?? 0)))
+    await this.#untilVisible(filled.map((part) => ({ ...part, from: appended.get(part)?.baseOffset ?? 0 })))
     return parts.map((part) => appended.get(part) ?? { baseOffset: -1, timestamp: -1 })
   }
 
@@ -206,12 +207,14 @@ export class KafkaWriter implements TransactionalWriter {
    * The coordinator answers before the partitions are told, some milliseconds later. Others' open transactions may hold
    * readers back for longer, which is not waited for: the append is committed.
    */
-  async #untilVisible(part: Part, baseOffset: number): Promise<void> {
+  async #untilVisible(parts: readonly (Part & { readonly from: number })[]): Promise<void> {
     const { reader, clock } = this.#context
     const deadline = clock.monotonic() + visibleWithinMs
-    for (let tries = 1; clock.monotonic() < deadline; tries++) {
-      if ((await reader.offsets(part)).end >= baseOffset + part.records.length) return
+    let hidden = parts
+    for (let tries = 1; hidden.length > 0 && clock.monotonic() < deadline; tries++) {
       await sleep(clock, pauseMs(tries) / 10)
+      const ends = await reader.ends(hidden)
+      hidden = hidden.filter(({ from, records }, at) => (ends[at] as number) < from + records.length)
     }
   }
 }
@@ -230,7 +233,7 @@ async function atCoordinator<T>(id: string, context: WriterContext, ask: (broker
   const deadline = clock.monotonic() + timeoutMs
   for (let tries = 1; ; tries++) {
     try {
-      return await retrying({ clock, timeoutMs }, async () => ask(await connection.coordinator('transaction', id)))
+      return await retrying({ clock, timeoutMs }, () => connection.atCoordinator('transaction', id, ask))
     } catch (error) {
       const isBusy = typeOf(error) === 'CONCURRENT_TRANSACTIONS'
       if (!isBusy || clock.monotonic() >= deadline) throw isRetriable(error) ? unavailable(error) : error

@@ -13,7 +13,8 @@ import type { Watchdog } from '../watchdog.js'
 import { Delivery } from './delivery.js'
 import { Fetcher } from './fetcher.js'
 import { Membership } from './membership.js'
-import { committedBy, retryingPositions } from './positions.js'
+import { committedBy, PositionCommits, retryingPositions } from './positions.js'
+import type { CommittedPosition } from './positions.js'
 import type { Assignment } from './subscription.js'
 
 /** The member does not hold the partition any more, by the group's word. */
@@ -31,7 +32,7 @@ export interface MemberContext {
   readonly clock: Clock
   readonly watchdog: Watchdog
   readonly connectionOptions: ConnectionOptions
-  /** Shared by the whole log; for what does not wait. */
+  /** Shared by all members; for what does not wait. */
   readonly shared: Connection
   readonly directory: TopicDirectory
   readonly reader: PartitionReader
@@ -50,6 +51,7 @@ export class KafkaGroupMember implements GroupMember {
   readonly #held = new Map<string, Delivery>()
   readonly #fetcher: Fetcher
   readonly #membership: Membership
+  readonly #commits = new PositionCommits((positions) => this.#commit(positions))
   #members: readonly MemberView[] = []
   #left: Promise<void> | undefined
 
@@ -92,25 +94,30 @@ export class KafkaGroupMember implements GroupMember {
     this.#membership.start()
   }
 
-  async commit(at: TopicPartition, { offset, metadata }: GroupPosition): Promise<void> {
+  async commit(at: TopicPartition, position: GroupPosition): Promise<void> {
     this.#context.checkOpen()
-    const { group, shared } = this.#context
-    const { topic, partition } = at
     if (!this.#held.has(nameOf(at))) throw this.#fenced(at)
     try {
-      await retryingPositions(this.#context, async () => {
-        const { memberId, generationId } = this.#membership.joined
-        const coordinator = await shared.coordinator('group', group)
-        await coordinator.offsetCommit({
-          groupId: group,
-          memberId,
-          groupGenerationId: generationId,
-          topics: [{ topic, partitions: [{ partition, offset: String(offset), metadata }] }],
-        })
-      })
+      await this.#commits.commit({ topic: at.topic, partition: at.partition, ...position })
     } catch (error) {
       throw lostTypes.has(typeOf(error)) ? this.#fenced(at, error) : unavailable(error)
     }
+  }
+
+  async #commit(positions: readonly CommittedPosition[]): Promise<void> {
+    const { group, shared } = this.#context
+    const topics = [...new Set(positions.map(({ topic }) => topic))].map((topic) => ({
+      topic,
+      partitions: positions
+        .filter((position) => position.topic === topic)
+        .map(({ partition, offset, metadata }) => ({ partition, offset: String(offset), metadata })),
+    }))
+    await retryingPositions(this.#context, async () => {
+      const { memberId, generationId } = this.#membership.joined
+      await shared.atCoordinator('group', group, (coordinator) =>
+        coordinator.offsetCommit({ groupId: group, memberId, groupGenerationId: generationId, topics }),
+      )
+    })
   }
 
   async committed(at: TopicPartition): Promise<GroupPosition | undefined> {
