@@ -38,7 +38,8 @@ export async function openAudit(
   settingsFlags: readonly string[],
   environment: Readonly<Record<string, string | undefined>>,
 ): Promise<OpenedAudit> {
-  const { settings } = loadSettings({ flags: settingsFlags, environment, projectDirectory })
+  const loaded = loadSettings({ flags: settingsFlags, environment, projectDirectory }).settings
+  const settings = namesDirectory(settingsFlags) ? { ...loaded, kafkaBrokers: [] } : loaded
   const { log, applicationId, copies, close } = await openLog({ token: settings.auditToken, ...flags }, settings)
   const scratch = scratchStores()
   return {
@@ -56,6 +57,12 @@ export async function openAudit(
       await scratch.remove()
     },
   }
+}
+
+/** A directory that is named on the command line is meant, whatever brokers the environment or a file name. */
+function namesDirectory(flags: readonly string[]): boolean {
+  const has = (name: string): boolean => flags.some((flag) => flag === name || flag.startsWith(`${name}=`))
+  return has('--data-dir') && !has('--kafka-brokers')
 }
 
 interface OpenedLog {

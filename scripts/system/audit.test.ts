@@ -106,6 +106,8 @@ t.test('a change of settings is in the journal: explain tells who made it, why, 
     ],
   )
   await second.stop()
-  const run = spawnSync(process.execPath, [cli, 'explain', 'dev-1', '--data-dir', dataDir], { encoding: 'utf8' })
+  // A directory that is named wins over brokers that the environment names.
+  const env = { PATH: process.env['PATH'], PULSEFOLD_KAFKA_BROKERS: '127.0.0.1:1' }
+  const run = spawnSync(process.execPath, [cli, 'explain', 'dev-1', '--data-dir', dataDir], { encoding: 'utf8', env })
   t.match(run.stdout, /by bob: ticket 12; onDmiRestart complete → keep\n/, run.stderr)
 })
