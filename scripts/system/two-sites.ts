@@ -27,6 +27,7 @@ export interface SiteStatus {
   readonly epoch: number
   readonly phase: string
   readonly kind: string
+  readonly peer: { readonly healthy: boolean }
   readonly error?: string
   readonly lastSwitch?: {
     readonly untilTrafficMs: number
@@ -84,6 +85,8 @@ export class TwoSites {
     await Promise.all([sites.begin('primary'), sites.begin('secondary')])
     await until('the primary takes traffic', () => sites.healthIs('primary', 200), START_MS)
     await until('the secondary has its mirror', async () => (await sites.mirrorLagMs('secondary')) !== null, START_MS)
+    // Until then it takes over from nobody.
+    await until('it has seen the primary well', async () => (await sites.status('secondary')).peer.healthy, START_MS)
     return sites
   }
 
