@@ -5,7 +5,7 @@ import { memoryProvider } from '../state-stores/memory/provider.js'
 import { Backlog } from './backlog.js'
 import { countingProcessor } from './counting-processor.js'
 import { silentObserver } from './observer.js'
-import { checkStores } from './store-checks.js'
+import { checkStores, SETTLING_MS } from './store-checks.js'
 import type { CheckableDomain } from './store-checks.js'
 import { RowStore } from './task/row-store.js'
 import { Turns } from './turns.js'
@@ -53,9 +53,12 @@ async function checking(partitions: number) {
       },
       stopping.signal,
     )
-  /** What is checked until the clock has gone on so far; the first call starts. */
+  /** What is checked until the clock has gone on so far; the first call starts, and lets the start settle. */
   const after = async (ms: number): Promise<string[]> => {
-    done ??= start()
+    if (done === undefined) {
+      done = start()
+      await clock.advance(SETTLING_MS)
+    }
     await clock.advance(ms)
     for (let turn = 0; turn < 200; turn++) await new Promise((resolve) => setImmediate(resolve))
     return checked.splice(0)

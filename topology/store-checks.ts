@@ -32,6 +32,8 @@ interface Checkable {
   readonly copy: CheckableCopy
 }
 
+/** A start is left alone: what it opens was just verified, and it has enough to do, ms. */
+export const SETTLING_MS = 600_000
 /** Each store is checked when it has come here, and again after so long, ms. */
 const CHECK_INTERVAL_MS = 3_600_000
 /** Between two looks at what is to be checked, ms. */
@@ -61,6 +63,7 @@ export async function checkStores(options: StoreChecksOptions, signal: AbortSign
       .sort((a, b) => timeOf(a) - timeOf(b))[0]
   }
 
+  await sleep(clock, SETTLING_MS, signal)
   while (!signal.aborted) {
     const all = checkablesOf(options.domains.values())
     for (const name of dueAt.keys()) if (!all.some((one) => one.name === name)) dueAt.delete(name)
