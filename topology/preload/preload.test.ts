@@ -71,6 +71,17 @@ async function rest(at: Site): Promise<void> {
   await at.application.stop()
 }
 
+/** Both have started, and the secondary rests. */
+async function bothSites(): Promise<{ readonly primary: Site; readonly secondary: Site }> {
+  const clock = manualClock()
+  const primary = site('primary', clock)
+  const secondary = site('secondary', clock)
+  await primary.start()
+  await secondary.start()
+  await rest(secondary)
+  return { primary, secondary }
+}
+
 const digestsOf = (at: Site): string[] => at.application.tasks.map((task) => task.digest.withoutPositions.toHex())
 const record = (text: string): { key: null; value: Buffer } => ({ key: null, value: Buffer.from(text) })
 
@@ -83,12 +94,7 @@ async function someEvents(at: Site, from: number, to: number): Promise<void> {
 }
 
 t.test('a site loads the history of the other, and goes on with it', async (t) => {
-  const clock = manualClock()
-  const primary = site('primary', clock)
-  const secondary = site('secondary', clock)
-  await primary.start()
-  await secondary.start()
-  await rest(secondary)
+  const { primary, secondary } = await bothSites()
   await someEvents(primary, 0, 500)
   await primary.advance(3000)
   await primary.digests()
@@ -132,12 +138,7 @@ t.test('a site loads the history of the other, and goes on with it', async (t) =
 })
 
 t.test('a load begun anew behind an announced term folds what the other site writes on before that term', async (t) => {
-  const clock = manualClock()
-  const primary = site('primary', clock)
-  const secondary = site('secondary', clock)
-  await primary.start()
-  await secondary.start()
-  await rest(secondary)
+  const { primary, secondary } = await bothSites()
   await someEvents(primary, 0, 60)
   await mirrored(primary, 'primary', secondary)
   const first = await Preload.open(preloadOptions(secondary, 'secondary', 'primary', '2-1'))
@@ -201,12 +202,7 @@ t.test('back again the terms stand in the order in which they were, whatever the
 })
 
 t.test('a load that was cut short goes on where it was, under its name only', async (t) => {
-  const clock = manualClock()
-  const primary = site('primary', clock)
-  const secondary = site('secondary', clock)
-  await primary.start()
-  await secondary.start()
-  await rest(secondary)
+  const { primary, secondary } = await bothSites()
   await someEvents(primary, 0, 200)
   const mirror = await mirrored(primary, 'primary', secondary)
   const first = await Preload.open(preloadOptions(secondary, 'secondary', 'primary', '2-1'))
@@ -244,12 +240,7 @@ t.test('a load that was cut short goes on where it was, under its name only', as
 })
 
 t.test('what a dead site has folded but not sent on is sent by the one that takes over', async (t) => {
-  const clock = manualClock()
-  const primary = site('primary', clock)
-  const secondary = site('secondary', clock)
-  await primary.start()
-  await secondary.start()
-  await rest(secondary)
+  const { primary, secondary } = await bothSites()
   await primary.pipe('count-me', [record('x:')])
   const mirror = await mirrored(primary, 'primary', secondary)
   await primary.pipe('count-me', [record('y:send')])

@@ -37,41 +37,8 @@ export class PartitionReader {
   }
 
   /** The ends of several partitions, asked for together. */
-  async ends(all: readonly TopicPartition[]): Promise<readonly number[]> {
-    const onRetry = (): void => all.forEach(({ topic }) => this.#directory.forget(topic))
-    try {
-      return await retrying({ clock: this.#clock, timeoutMs: this.#timeoutMs, onRetry }, () => this.#endsOnce(all))
-    } catch (error) {
-      throw isRetriable(error) ? unavailable(error) : error
-    }
-  }
-
-  async #endsOnce(all: readonly TopicPartition[]): Promise<readonly number[]> {
-    const byLeader = new Map<number, TopicPartition[]>()
-    for (const at of all) {
-      const leader = await this.#directory.leader(at)
-      byLeader.set(leader, [...(byLeader.get(leader) ?? []), at])
-    }
-    const ends = new Map<TopicPartition, number>()
-    await Promise.all(
-      [...byLeader].map(async ([leader, ats]) => {
-        const broker = await this.#connection.broker(leader)
-        const { responses } = await broker.listOffsets({
-          isolationLevel: readCommitted,
-          topics: [...new Set(ats.map(({ topic }) => topic))].map((topic) => ({
-            topic,
-            partitions: ats
-              .filter((at) => at.topic === topic)
-              .map(({ partition }) => ({ partition, timestamp: latest })),
-          })),
-        })
-        for (const at of ats) {
-          const found = responses.filter(({ topic }) => topic === at.topic).flatMap(({ partitions }) => partitions)
-          ends.set(at, Number(found.find(({ partition }) => partition === at.partition)?.offset))
-        }
-      }),
-    )
-    return all.map((at) => ends.get(at) as number)
+  ends(all: readonly TopicPartition[]): Promise<readonly number[]> {
+    return this.#listed(all, latest)
   }
 
   async offsetForTime(at: TopicPartition, timestampMs: number): Promise<number> {
@@ -101,24 +68,48 @@ export class PartitionReader {
     })
   }
 
-  #offset(at: TopicPartition, timestamp: number): Promise<number> {
-    const { topic, partition } = at
-    return this.#atLeader(at, async (leader) => {
-      const broker = await this.#connection.broker(leader)
-      const { responses } = await broker.listOffsets({
-        isolationLevel: readCommitted,
-        topics: [{ topic, partitions: [{ partition, timestamp }] }],
-      })
-      return Number(responses[0]?.partitions[0]?.offset)
+  async #offset(at: TopicPartition, timestamp: number): Promise<number> {
+    const [offset] = await this.#listed([at], timestamp)
+    return offset as number
+  }
+
+  /** The offsets of a timestamp, by one request to each leader. */
+  #listed(all: readonly TopicPartition[], timestamp: number): Promise<readonly number[]> {
+    return this.#retrying(all, async () => {
+      const byLeader = new Map<number, TopicPartition[]>()
+      for (const at of all) {
+        const leader = await this.#directory.leader(at)
+        byLeader.set(leader, [...(byLeader.get(leader) ?? []), at])
+      }
+      const offsets = new Map<TopicPartition, number>()
+      await Promise.all(
+        [...byLeader].map(async ([leader, ats]) => {
+          const broker = await this.#connection.broker(leader)
+          const { responses } = await broker.listOffsets({
+            isolationLevel: readCommitted,
+            topics: [...new Set(ats.map(({ topic }) => topic))].map((topic) => ({
+              topic,
+              partitions: ats.filter((at) => at.topic === topic).map(({ partition }) => ({ partition, timestamp })),
+            })),
+          })
+          for (const at of ats) {
+            const found = responses.filter(({ topic }) => topic === at.topic).flatMap(({ partitions }) => partitions)
+            offsets.set(at, Number(found.find(({ partition }) => partition === at.partition)?.offset))
+          }
+        }),
+      )
+      return all.map((at) => offsets.get(at) as number)
     })
   }
 
-  async #atLeader<T>(at: TopicPartition, ask: (leader: number) => Promise<T>): Promise<T> {
-    const onRetry = (): void => this.#directory.forget(at.topic)
+  #atLeader<T>(at: TopicPartition, ask: (leader: number) => Promise<T>): Promise<T> {
+    return this.#retrying([at], async () => ask(await this.#directory.leader(at)))
+  }
+
+  async #retrying<T>(all: readonly TopicPartition[], ask: () => Promise<T>): Promise<T> {
+    const onRetry = (): void => all.forEach(({ topic }) => this.#directory.forget(topic))
     try {
-      return await retrying({ clock: this.#clock, timeoutMs: this.#timeoutMs, onRetry }, async () =>
-        ask(await this.#directory.leader(at)),
-      )
+      return await retrying({ clock: this.#clock, timeoutMs: this.#timeoutMs, onRetry }, ask)
     } catch (error) {
       throw isRetriable(error) ? unavailable(error) : error
     }
