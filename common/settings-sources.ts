@@ -45,7 +45,16 @@ function parseFile(path: string): object | string {
   }
 }
 
-/** Reads the `PULSEFOLD_` variables. Unknown ones are faults, but not those that Kubernetes makes for services. */
+/** What `./scripts/services` and the tests are told; a shell may export it and start Pulsefold as well. */
+const toolVariables: ReadonlySet<string> = new Set([
+  'PULSEFOLD_SERVICES_DIR',
+  'PULSEFOLD_KAFKA_PORT',
+  'PULSEFOLD_KAFKA_HEAP',
+  'PULSEFOLD_REGISTRY_PORT',
+  'PULSEFOLD_TEST_KILLS',
+])
+
+/** Reads the `PULSEFOLD_` variables. Unknown ones are faults, but not those of tools, or that Kubernetes makes for services. */
 export function readEnvironment(environment: Readonly<Record<string, string | undefined>>): SourceValues {
   const values = new Map<SettingName, unknown>()
   const faults: SettingsFault[] = []
@@ -55,7 +64,8 @@ export function readEnvironment(environment: Readonly<Record<string, string | un
     if (!variable.startsWith('PULSEFOLD_') || text === undefined || variable === 'PULSEFOLD_CONFIG') continue
     const name = names.get(variable)
     if (name !== undefined) take(values, faults, source, name, variable, text)
-    else if (!isServiceLink(variable, text)) faults.push(unknownName(variable, source, nearest(variable, variableOf)))
+    else if (!toolVariables.has(variable) && !isServiceLink(variable, text))
+      faults.push(unknownName(variable, source, nearest(variable, variableOf)))
   }
   return { source, values, faults }
 }

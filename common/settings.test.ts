@@ -100,6 +100,17 @@ const accepted = [
     },
     settings: { httpPort: 7 },
   },
+  {
+    environment: {
+      PULSEFOLD_SERVICES_DIR: '/services',
+      PULSEFOLD_KAFKA_PORT: '19092',
+      PULSEFOLD_KAFKA_HEAP: '1g',
+      PULSEFOLD_REGISTRY_PORT: '19081',
+      PULSEFOLD_TEST_KILLS: '20',
+      PULSEFOLD_HTTP_PORT: '8',
+    },
+    settings: { httpPort: 8 },
+  },
 ]
 for (const { settings, ...input } of accepted) {
   t.test(`takes ${JSON.stringify(input)}`, async (t) => {

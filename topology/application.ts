@@ -24,7 +24,15 @@ import { StandbySet } from './cluster/standby-set.js'
 import type { LocalCommandResult } from './cluster/instance-call.js'
 import type { LocalStreams } from './cluster/local-streams.js'
 import { LogWrites } from './log-writes.js'
-import type { DeliveredBatch, GroupMember, Log, MemberView, Placement, TopicPartition } from './log/log.js'
+import type {
+  DeliveredBatch,
+  GroupMember,
+  Log,
+  MemberView,
+  Placement,
+  ReadingStart,
+  TopicPartition,
+} from './log/log.js'
 import { names } from './names.js'
 import { taskObserver } from './observer.js'
 import { partitionOf } from './partitioner.js'
@@ -379,7 +387,7 @@ export class Application implements Streams, LocalStreams {
     if (!this.standbys.some(({ state }) => state === 'RESTORING')) this.#claims.consider()
   }
 
-  async #assigned(assigned: readonly TopicPartition[]): Promise<(TopicPartition & { offset: number })[]> {
+  async #assigned(assigned: readonly TopicPartition[]): Promise<ReadingStart[]> {
     const opened = await Promise.allSettled(
       assigned.map(async (partition) => {
         const domain = this.#journals.get(partition.topic)
@@ -387,7 +395,7 @@ export class Application implements Streams, LocalStreams {
           const release = (): Promise<HeldJournal | undefined> => domain.standbys.release(partition.partition)
           return { ...partition, offset: await domain.tasks.open(partition.partition, release) }
         }
-        return { ...partition, offset: await this.#sources.assigned(partition) }
+        return this.#sources.assigned(partition)
       }),
     )
     const failed = opened.find((result) => result.status === 'rejected')

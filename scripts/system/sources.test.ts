@@ -135,6 +135,19 @@ if (brokers.length > 0) {
     })
   }
 
+  t.test('an input that ends in an aborted transaction holds up no start', async (t) => {
+    const { values, topic, append, appendAborted } = await onTopics(t, 1)
+    const system = await startSystem(t, { ...values, partitions: 3 })
+    await system.register(PLUGIN, ['dev-1'])
+    await append({ topic, partition: 0 }, [heartbeat('dev-1', 'NONE')])
+    t.ok(await system.levelIs('dev-1', 'NONE'))
+    await system.stop()
+    await appendAborted({ topic, partition: 0 }, [heartbeat('dev-1', 'COMPLETE')])
+    await system.start()
+    t.equal((await system.ask('/ops/health/ready')).status, 200)
+    t.equal(await system.level('dev-1'), 'NONE')
+  })
+
   t.test('RS-14 unread records that retention has deleted are a gap, reported, and the work goes on', async (t) => {
     const { values, topic, append, deleteBefore } = await onTopics(t, 1)
     const system = await startSystem(t, { ...values, partitions: 3 })

@@ -3,6 +3,7 @@ import type { Clock } from '../../common/clock.js'
 import { ensureError } from '../../common/errors.js'
 import type { Log, TopicPartition } from '../log/log.js'
 import type { InputsTakenIn } from '../processor.js'
+import { holdsRecords } from './holds-records.js'
 
 export interface IntakeOptions {
   readonly clock: Clock
@@ -88,12 +89,7 @@ export class Intake {
     const { start, end } = input
     if (start === end) return true
     const position = Math.max(start, (await this.#options.committed(input)) ?? start)
-    return position >= end || this.#isEmpty(input, position, end)
-  }
-
-  /** What lies between may be the marks of transactions only, which no group takes in. */
-  async #isEmpty({ topic, partition }: TopicPartition, position: number, end: number): Promise<boolean> {
-    const { records, next } = await this.#options.log.read({ topic, partition }, position, { maxRecords: 1 })
-    return records.length === 0 && next >= end
+    const { topic, partition } = input
+    return position >= end || !(await holdsRecords(this.#options.log, { topic, partition }, position, end))
   }
 }

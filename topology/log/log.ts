@@ -121,13 +121,20 @@ export interface MemberView extends Share {
   readonly data: Buffer
 }
 
+/** Where a partition is read from. */
+export interface ReadingStart extends TopicPartition {
+  readonly offset: number
+  /** Of the topic that is meant: none that is made anew later is read in its place. Absent: the one there is. */
+  readonly incarnation?: string
+}
+
 /**
  * What a group member does. Calls for one partition never overlap: the next batch comes after `onBatch` has resolved, and
  * then the position moves. A rejected `onBatch` is told to `onError`; the same batch comes again after a pause.
  */
 export interface GroupListener {
   /** Before the first batch of these partitions. Answers where to start; absent: the committed position, else the log start. */
-  onAssigned(partitions: readonly TopicPartition[]): Promise<readonly (TopicPartition & { readonly offset: number })[]>
+  onAssigned(partitions: readonly TopicPartition[]): Promise<readonly ReadingStart[]>
   /** The partitions are about to go: what `onAssigned` still does for them may end, by rejecting. */
   onRevoking?(partitions: readonly TopicPartition[]): void
   /** The partitions are gone (or going, when the member leaves); the last `onBatch` of each has resolved. */
@@ -176,8 +183,8 @@ export interface GroupMember {
   /** Stops delivery of a partition until `resume`; a batch under way ends. */
   pause(partition: TopicPartition): void
   resume(partition: TopicPartition): void
-  /** A paused partition is read on from `offset` when it is resumed; what was read ahead is dropped. */
-  seek(partition: TopicPartition, offset: number): void
+  /** A paused partition is read on from there when it is resumed; what was read ahead is dropped. */
+  seek(to: ReadingStart): void
   /** Revokes and leaves; resolves when no call of the listener is under way. */
   leave(): Promise<void>
 }

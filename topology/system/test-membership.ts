@@ -3,7 +3,15 @@ import type { Clock } from '../../common/clock.js'
 import { ensureError } from '../../common/errors.js'
 import { partitionName } from '../log/balanced-placement.js'
 import { LogError } from '../log/errors.js'
-import type { GroupListener, GroupMember, GroupOptions, Log, DeliveredBatch, TopicPartition } from '../log/log.js'
+import type {
+  DeliveredBatch,
+  GroupListener,
+  GroupMember,
+  GroupOptions,
+  Log,
+  ReadingStart,
+  TopicPartition,
+} from '../log/log.js'
 
 /** Where the process stands in a partition that it was given. */
 interface Reading {
@@ -64,10 +72,10 @@ export class TestMembership implements GroupMember {
   committed(...args: Parameters<GroupMember['committed']>): ReturnType<GroupMember['committed']> {
     return this.#running(async () => this.#joined().committed(...args))
   }
-  seek(at: TopicPartition, offset: number): void {
-    const reading = this.#readings.get(partitionName(at))
-    if (reading !== undefined) reading.next = offset
-    this.#member?.seek(at, offset)
+  seek(to: ReadingStart): void {
+    const reading = this.#readings.get(partitionName(to))
+    if (reading !== undefined) reading.next = to.offset
+    this.#member?.seek(to)
   }
   pause(at: TopicPartition): void {
     const reading = this.#readings.get(partitionName(at))

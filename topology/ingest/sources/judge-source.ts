@@ -47,6 +47,7 @@ export function nextIncarnation(topicId: string, registered: string | undefined)
   return `${topicId}+${Number(number) + 1}`
 }
 
-function topicIdOf(incarnation: string): string {
+/** The log's own id of the topic that an incarnation is of. */
+export function topicIdOf(incarnation: string): string {
   return incarnation.split('+')[0] ?? ''
 }

@@ -4,12 +4,21 @@ import { ensureError } from '../../../common/errors.js'
 import type { TakenIn } from '../../application-options.js'
 import { partitionName } from '../../log/balanced-placement.js'
 import { LogError } from '../../log/errors.js'
-import type { GroupMember, Log, LogRecord, DeliveredBatch, TopicDescription, TopicPartition } from '../../log/log.js'
+import type {
+  DeliveredBatch,
+  GroupMember,
+  Log,
+  LogRecord,
+  ReadingStart,
+  TopicDescription,
+  TopicPartition,
+} from '../../log/log.js'
 import type { EngineObserver } from '../../observer.js'
 import type { Input, Processor } from '../../processor.js'
+import { holdsRecords } from '../holds-records.js'
 import { ingest } from '../ingest.js'
 import type { IngestEnvironment } from '../ingest.js'
-import { judgeSource, nextIncarnation } from './judge-source.js'
+import { judgeSource, nextIncarnation, topicIdOf } from './judge-source.js'
 import type { Judgement } from './judge-source.js'
 import { SourceRegister } from './register.js'
 import type { Act } from './register.js'
@@ -44,8 +53,8 @@ interface Source {
   stopped: string
   /** Why the records at hand cannot be taken now, and are tried again; empty: they can. */
   trouble: string
-  /** Where it ended when it was assigned: up to there it is to be read before the application is ready. */
-  readonly target: number
+  /** Where it ended when it was judged: up to there it is to be read before the application is ready. */
+  target: number
 }
 
 interface Topic {
@@ -53,6 +62,12 @@ interface Topic {
   readonly input: Input
   /** Null: it was not looked at yet; undefined: it is missing. */
   description: TopicDescription | null | undefined
+}
+
+interface Judged {
+  readonly judgement: Judgement
+  readonly start: number
+  readonly end: number
 }
 
 /** How soon a topic that comes, goes, grows or is made anew is seen. */
@@ -128,19 +143,21 @@ export class Sources {
   }
 
   /** Where to begin. Errors: those of the log. */
-  async assigned(at: TopicPartition): Promise<number> {
-    const { log } = this.#options
-    const { start, end } = await log.offsets(at)
-    const judgement = await this.#judge(at)
-    const { incarnation, from, stopped } =
-      judgement.kind === 'go'
-        ? { ...judgement, stopped: '' }
-        : { incarnation: '', from: start, stopped: judgement.reason }
-    if (judgement.kind === 'go' && this.#register.get(at) === undefined) await this.#register.put(at, { incarnation })
-    const source: Source = { at, incarnation, position: Math.max(from, start), stopped: '', trouble: '', target: end }
+  async assigned(at: TopicPartition): Promise<ReadingStart> {
+    const { judgement, start, end } = await this.#judge(at)
+    const source: Source = { at, incarnation: '', position: start, stopped: '', trouble: '', target: end }
+    if (judgement.kind === 'stop') {
+      this.#held.set(partitionName(at), source)
+      this.#stop(source, judgement.reason)
+      return { ...at, offset: start }
+    }
+    const { incarnation, from } = judgement
+    if (this.#register.get(at) === undefined) await this.#register.put(at, { incarnation })
+    source.incarnation = incarnation
+    source.position = Math.max(from, start)
+    await this.#passEmptyEnd(source)
     this.#held.set(partitionName(at), source)
-    if (stopped !== '') this.#stop(source, stopped)
-    return from
+    return startOf(at, judgement)
   }
 
   revoked(at: TopicPartition): void {
@@ -187,7 +204,7 @@ export class Sources {
     const description = await log.topic(at.topic)
     const isInput = description !== undefined && this.#topics.has(at.topic)
     if (!isInput || at.partition >= description.partitions) return { ok: false, reason: 'unknown' }
-    if ((await this.#judge(at)).kind === 'go') return { ok: false, reason: 'notStopped' }
+    if ((await this.#judge(at)).judgement.kind === 'go') return { ok: false, reason: 'notStopped' }
     const incarnation = nextIncarnation(description.incarnation, this.#register.get(at)?.incarnation)
     await this.#register.put(at, { incarnation, ...act })
     const source = this.#held.get(partitionName(at))
@@ -195,7 +212,7 @@ export class Sources {
     return { ok: true, incarnation, from: (await log.offsets(at)).start }
   }
 
-  async #judge(at: TopicPartition): Promise<Judgement> {
+  async #judge(at: TopicPartition): Promise<Judged> {
     const { log, member } = this.#options
     await this.#register.refresh()
     const [description, { start, end }, own] = await Promise.all([
@@ -208,12 +225,13 @@ export class Sources {
     // Brokers may not know a topic for a moment.
     if (description === undefined) throw new LogError('TOPIC_UNKNOWN', `no topic ${at.topic}`)
     const taken = position && takenOf(position)
-    return judgeSource({
+    const judgement = judgeSource({
       ...{ topicId: description.incarnation, registered: this.#register.get(at)?.incarnation },
       ...{ position, start, end },
       lastTaken:
         taken && taken.offset >= start && taken.offset < end ? await this.#recordAt(at, taken.offset) : undefined,
     })
+    return { judgement, start, end }
   }
 
   async #recordAt(at: TopicPartition, offset: number): Promise<LogRecord | undefined> {
@@ -230,13 +248,14 @@ export class Sources {
 
   async #tryAgain(source: Source): Promise<void> {
     const { member, observer } = this.#options
-    const judgement = await this.#judge(source.at)
+    const { judgement, end } = await this.#judge(source.at)
     if (judgement.kind === 'stop' || source.stopped === '') return
     source.incarnation = judgement.incarnation
     source.position = judgement.from
+    source.target = end
     source.stopped = ''
     source.trouble = ''
-    member()?.seek(source.at, judgement.from)
+    member()?.seek(startOf(source.at, judgement))
     member()?.resume(source.at)
     observer.onSourceStopped(source.at, '')
   }
@@ -248,7 +267,10 @@ export class Sources {
       if (signal.aborted) return
       try {
         for (const [name, topic] of this.#topics) await this.#look(name, topic)
-        for (const source of this.#held.values()) if (source.stopped !== '') await this.#tryAgain(source)
+        for (const source of this.#held.values()) {
+          if (source.stopped === '') await this.#passEmptyEnd(source)
+          else await this.#tryAgain(source)
+        }
       } catch (thrown) {
         observer.onError('inputs', ensureError(thrown))
       }
@@ -257,16 +279,31 @@ export class Sources {
 
   async #look(name: string, topic: Topic): Promise<void> {
     const { log, member, observer } = this.#options
-    const before = topic.description ?? undefined
+    const before = topic.description?.partitions
     const now = await log.topic(name)
     topic.description = now
-    if (before?.partitions !== now?.partitions) {
+    if (before !== now?.partitions) {
       observer.onInputTopic(name, now?.partitions ?? 0)
       member()?.rejoin()
     }
     for (const source of this.#held.values()) {
       if (source.at.topic !== name || source.stopped !== '' || now === undefined) continue
-      if (before !== undefined && before.incarnation !== now.incarnation) this.#stop(source, 'the topic was made anew')
+      if (topicIdOf(source.incarnation) !== now.incarnation) this.#stop(source, 'the topic was made anew')
     }
   }
+
+  /** Where no record is left before the target, none will come. */
+  async #passEmptyEnd(source: Source): Promise<void> {
+    const { log } = this.#options
+    const { at, position, target } = source
+    if (position >= target) return
+    const { start } = await log.offsets(at)
+    if (await holdsRecords(log, at, Math.max(position, start), target)) return
+    source.position = Math.max(source.position, target)
+  }
+}
+
+/** Read is the topic that was judged, and no later one of its name. */
+function startOf(at: TopicPartition, { from, incarnation }: Judgement & { readonly kind: 'go' }): ReadingStart {
+  return { ...at, offset: from, incarnation: topicIdOf(incarnation) }
 }

@@ -1,6 +1,6 @@
 import { sleep } from '../../../common/clock.js'
 import { ensureError } from '../../../common/errors.js'
-import type { GroupMember, GroupPosition, MemberView, Placement, TopicPartition } from '../log.js'
+import type { GroupMember, GroupPosition, MemberView, Placement, ReadingStart, TopicPartition } from '../log.js'
 import type { DeliveryOptions } from './delivery.js'
 import { backoffMs, Delivery } from './delivery.js'
 import type { Partition } from './partition.js'
@@ -90,8 +90,8 @@ export class EmbeddedGroupMember implements GroupMember {
     this.#held.get(this.#context.find(partition))?.resume()
   }
 
-  seek(partition: TopicPartition, offset: number): void {
-    this.#held.get(this.#context.find(partition))?.seek(offset)
+  seek(to: ReadingStart): void {
+    this.#held.get(this.#context.find(to))?.seek(to.offset)
   }
 
   leave(): Promise<void> {

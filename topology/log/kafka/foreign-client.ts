@@ -85,7 +85,11 @@ export async function foreignClient(t: Test, brokers: readonly string[]): Promis
       await producer.disconnect()
       await producer.connect()
     },
-    deleteTopic: (topic) => admin.deleteTopics({ topics: [topic] }),
+    async deleteTopic(topic) {
+      await admin.deleteTopics({ topics: [topic] })
+      // Until the broker has learnt of it, what is made and written under that name goes to the old one, and with it.
+      while ((await admin.listTopics()).includes(topic));
+    },
     async deleteBefore({ topic, partition }, offset) {
       // Makes kafkajs know the topic's leaders.
       await admin.fetchTopicOffsets(topic)

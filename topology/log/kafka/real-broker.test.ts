@@ -165,6 +165,26 @@ if (brokers.length > 0) {
     t.same(listener.partitions('revoked'), [])
   })
 
+  t.test('of another topic of the same name than the start says, nothing is read', async (t) => {
+    const log = await open(t)
+    const topic = await createTopic(log)
+    const at = { topic, partition: 0 }
+    await log.append(topic, 0, numbered(3))
+    const before = '00000000-0000-4000-8000-000000000000'
+    const listener = new RecordingListener({
+      onAssigned: () => Promise.resolve([{ ...at, offset: 1, incarnation: before }]),
+    })
+    const member = await join(t, log, listener, { topics: [topic] })
+    await listener.until((seen) => seen.errors().some(({ message }) => message.includes('was made anew')))
+    t.same(listener.values(), [])
+    const { incarnation = '' } = (await log.topic(topic)) ?? {}
+    member.pause(at)
+    member.seek({ ...at, offset: 0, incarnation })
+    member.resume(at)
+    await listener.until((seen) => seen.records().length === 3)
+    t.same(listener.values(), ['v0', 'v1', 'v2'])
+  })
+
   t.test('RS-01 emptied batches move the position', { timeout: 120_000 }, async (t) => {
     const log = await open(t)
     const settings = { 'cleanup.policy': 'compact', 'min.cleanable.dirty.ratio': '0.01', 'segment.ms': '100' }

@@ -7,7 +7,7 @@ import type { Connection } from './connection.js'
 import { BrokerError, typeOf } from './protocol/broker-error.js'
 import type { TopicMetadata } from './protocol/requests.js'
 import { metadataRequest } from './protocol/requests.js'
-import { pauseMs, retrying } from './retry.js'
+import { pauseMs, retrying, unavailable } from './retry.js'
 import { checkTopic, settingsOf } from './topic-settings.js'
 
 const unknownTopicCodes = new Set([3, 17])
@@ -135,7 +135,7 @@ export class TopicDirectory {
 
   /** Brokers learn of a new topic a little later than the one who made it. */
   async #untilLed(spec: TopicSpec): Promise<void> {
-    const deadline = this.#clock.monotonic() + creationTimeoutMs
+    const deadline = this.#clock.monotonic() + this.#timeoutMs
     for (let tries = 1; ; tries++) {
       const topic = await this.read(spec.name)
       const led = topic?.leaders.filter((leader) => leader >= 0).length ?? 0
@@ -143,7 +143,7 @@ export class TopicDirectory {
       if (topic !== undefined && topic.leaders.length !== spec.partitions) {
         checkTopic(spec, topic.leaders.length, await this.#settings(spec.name, Object.keys(settingsOf(spec))))
       }
-      if (this.#clock.monotonic() >= deadline) throw new BrokerError(leaderNotAvailable)
+      if (this.#clock.monotonic() >= deadline) throw unavailable(new BrokerError(leaderNotAvailable))
       await sleep(this.#clock, pauseMs(tries))
     }
   }

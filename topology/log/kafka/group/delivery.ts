@@ -1,7 +1,7 @@
 import type { Clock } from '../../../../common/clock.js'
 import { sleep } from '../../../../common/clock.js'
 import { ensureError } from '../../../../common/errors.js'
-import type { DeliveredBatch, GroupListener, TopicPartition } from '../../log.js'
+import type { DeliveredBatch, GroupListener, ReadingStart, TopicPartition } from '../../log.js'
 import { LogError } from '../../errors.js'
 import type { FetchedRecords } from '../protocol/fetched-records.js'
 
@@ -74,7 +74,7 @@ export class Delivery {
     return this.#topicId
   }
 
-  /** Whether this is the topic that it reads: the first one that it is told, until it is sent elsewhere by `seek`. */
+  /** Whether this is the topic that it reads: the one that its start names, else the first one that it is told. */
   reads(topicId: string): boolean {
     if (this.#topicId === '') this.#topicId = topicId
     return this.#topicId === topicId
@@ -108,10 +108,10 @@ export class Delivery {
     })
   }
 
-  /** Reading goes on at `offset`, once it is resumed. */
-  seek(offset: number): void {
+  /** Reading goes on there, once it is resumed. */
+  seek({ offset, incarnation = '' }: ReadingStart): void {
     this.#seeks++
-    this.#topicId = ''
+    this.#topicId = incarnation
     this.#ahead = undefined
     this.#fetchAt = offset
   }
@@ -133,9 +133,10 @@ export class Delivery {
   }
 
   /** Never rejects: what goes wrong is told to the listener's `onError` and tried again after a pause. */
-  async run(from: number): Promise<void> {
+  async run(from: ReadingStart): Promise<void> {
     const { maxRecords, maxBytes } = this.#options
-    this.#fetchAt = from
+    // It may have been sent elsewhere meanwhile.
+    if (this.#seeks === 0) this.seek(from)
     this.#isStarted = true
     this.#options.onWanted()
     while (!this.#isStopped()) {

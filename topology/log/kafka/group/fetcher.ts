@@ -112,6 +112,7 @@ export class Fetcher {
       const leader = await directory.leader(delivery.partition)
       const { id } = await directory.get(topic)
       if (delivery.reads(id)) return leader
+      directory.forget(topic)
       throw new LogError('TOPIC_UNKNOWN', `topic ${cut(topic)} was made anew: it is not the one that was read`)
     } catch (error) {
       delivery.rest(refusedPauseMs)

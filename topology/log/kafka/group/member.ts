@@ -2,7 +2,15 @@ import type { Clock } from '../../../../common/clock.js'
 import { sleep } from '../../../../common/clock.js'
 import { cut, ensureError } from '../../../../common/errors.js'
 import { LogError } from '../../errors.js'
-import type { GroupListener, GroupMember, GroupPosition, MemberView, Placement, TopicPartition } from '../../log.js'
+import type {
+  GroupListener,
+  GroupMember,
+  GroupPosition,
+  MemberView,
+  Placement,
+  ReadingStart,
+  TopicPartition,
+} from '../../log.js'
 import { Connection } from '../connection.js'
 import type { ConnectionOptions } from '../connection.js'
 import type { PartitionReader } from '../partition-reader.js'
@@ -134,8 +142,8 @@ export class KafkaGroupMember implements GroupMember {
     this.#held.get(nameOf(partition))?.resume()
   }
 
-  seek(partition: TopicPartition, offset: number): void {
-    this.#held.get(nameOf(partition))?.seek(offset)
+  seek(to: ReadingStart): void {
+    this.#held.get(nameOf(to))?.seek(to)
   }
 
   leave(): Promise<void> {
@@ -192,19 +200,20 @@ export class KafkaGroupMember implements GroupMember {
   }
 
   /** Where to start each partition; those that were taken away meanwhile are left out. */
-  async #announce(deliveries: readonly Delivery[]): Promise<Map<string, number>> {
+  async #announce(deliveries: readonly Delivery[]): Promise<Map<string, ReadingStart>> {
     const { listener, clock, reader } = this.#context
     for (let failures = 1; ; failures++) {
       const live = deliveries.filter(({ stopped }) => !stopped.aborted)
       if (live.length === 0) return new Map()
       try {
         const answers = await listener.onAssigned(live.map(({ partition }) => partition))
-        const starts = new Map(answers.map((answer) => [nameOf(answer), answer.offset]))
+        const starts = new Map(answers.map((answer) => [nameOf(answer), answer]))
         const others = live.filter(({ partition }) => !starts.has(nameOf(partition)))
         await Promise.all(
           others.map(async ({ partition }) => {
             const position = await this.committed(partition)
-            starts.set(nameOf(partition), position?.offset ?? (await reader.offsets(partition)).start)
+            const offset = position?.offset ?? (await reader.offsets(partition)).start
+            starts.set(nameOf(partition), { ...partition, offset })
           }),
         )
         return starts
