@@ -94,7 +94,7 @@ export class Application implements Streams, LocalStreams {
   readonly #ingested: HttpIngest
 
   constructor(options: ApplicationOptions) {
-    this.#writes = new LogWrites()
+    this.#writes = new LogWrites(options.clock)
     const log = this.#writes.watched(options.log)
     this.#options = { ...options, log }
     this.#ingested = httpIngest(log)
