@@ -121,19 +121,7 @@ class SiteInstancesRun {
 
   async #act(act: (typeof acts)[number], { name, leader }: SiteCluster): Promise<void> {
     this.story.push(`${act} at the ${name} site`)
-    if (leader !== undefined) await this.sites.while(this.#within(leader.site.act(act, by)))
-  }
-
-  /** An operator gives up at last: the instance that was asked may be gone. */
-  async #within(act: Promise<unknown>): Promise<void> {
-    const limit = new Promise<void>((resolve) => this.sites.clock.setTimer(resolve, 12_000))
-    await Promise.race([
-      act.then(
-        () => undefined,
-        () => undefined,
-      ),
-      limit,
-    ])
+    if (leader !== undefined) await this.sites.attempt(leader.site.act(act, by))
   }
 
   /** When the site comes to some phase next, to the one that leads or to another. */

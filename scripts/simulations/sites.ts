@@ -120,7 +120,7 @@ class SitesRun {
         return this.#crash(sites.both.find((candidate) => candidate.consumes === (what === 'crash active')) ?? site)
       default:
         this.story.push(`${what} at the ${site.name} site`)
-        if (site.running !== undefined) await sites.while(site.site.act(what, by).catch(() => undefined))
+        if (site.running !== undefined) await sites.attempt(site.site.act(what, by))
     }
   }
 

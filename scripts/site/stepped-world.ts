@@ -38,6 +38,14 @@ export class SteppedWorld {
     return settled
   }
 
+  /** Until the work has ended, either way; or for so long: what a process has promised that is killed meanwhile never ends. */
+  async attempt(work: Promise<unknown>, limitMs = 20_000): Promise<void> {
+    let cancel = (): void => undefined
+    const limit = new Promise<void>((resolve) => (cancel = this.clock.setTimer(resolve, limitMs)))
+    await this.while(Promise.race([work.catch(() => undefined), limit]))
+    cancel()
+  }
+
   async until(what: string, holds: () => boolean, limitMs = 120_000): Promise<void> {
     for (let passed = 0; !holds(); passed += STEP_MS) {
       if (passed > limitMs) {
