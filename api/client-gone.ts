@@ -1,3 +1,4 @@
+import { Socket } from 'node:net'
 import type { FastifyReply } from 'fastify'
 import { ApiError } from './errors.js'
 
@@ -11,4 +12,12 @@ export function clientGone(reply: FastifyReply): AbortSignal {
   if (reply.raw.closed) closed()
   else reply.raw.once('close', closed)
   return controller.signal
+}
+
+/** As `clientGone`, for an answer that may take longer than a connection may be idle: it is not closed for that. */
+export function clientWaits(reply: FastifyReply): AbortSignal {
+  const { socket } = reply.raw
+  // Behind the answer the server's own limit holds again.
+  if (socket instanceof Socket) socket.setTimeout(0)
+  return clientGone(reply)
 }

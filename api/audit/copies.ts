@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import type { Api } from '../api.js'
-import { clientGone } from '../client-gone.js'
+import { clientWaits } from '../client-gone.js'
 import { createGate } from '../gate.js'
 import { ownErrors } from '../ops/schemas.js'
 
@@ -30,6 +30,6 @@ export function registerAuditCopies(app: FastifyInstance, { auditCopies }: Api):
         },
       },
     },
-    (_request, reply) => gate.run(clientGone(reply), () => auditCopies()),
+    (_request, reply) => gate.run(clientWaits(reply), () => auditCopies()),
   )
 }

@@ -5,7 +5,7 @@ import type { Moment } from '../../topology/audit/moment.js'
 import { parsePositions, parseTime } from '../../topology/audit/moment-text.js'
 import { stateAt } from '../../topology/audit/state-at.js'
 import type { Api } from '../api.js'
-import { clientGone } from '../client-gone.js'
+import { clientWaits } from '../client-gone.js'
 import { createGate } from '../gate.js'
 import { ownErrors } from '../ops/schemas.js'
 
@@ -42,7 +42,7 @@ export function registerAuditQuestions(app: FastifyInstance, api: Api): void {
   }
   const gate = createGate(AUDITS_AT_ONCE)
   const run = <Result>(reply: FastifyReply, work: (signal: AbortSignal) => Promise<Result>): Promise<Result> => {
-    const signal = clientGone(reply)
+    const signal = clientWaits(reply)
     return gate.run(signal, () => work(signal))
   }
   const scope = ({ key, domain }: Route['Querystring']) => ({

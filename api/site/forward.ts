@@ -1,6 +1,7 @@
 import { PassThrough } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { Agent, request as send } from 'undici'
+import { clientWaits } from '../client-gone.js'
 import { ApiError, retryAfter } from '../errors.js'
 
 export interface Forwarding {
@@ -48,7 +49,7 @@ export function forwarder(app: FastifyInstance): Forward {
       method: request.method as 'POST',
       headers,
       body,
-      signal: AbortSignal.timeout(limitMs),
+      signal: AbortSignal.any([clientWaits(reply), AbortSignal.timeout(limitMs)]),
     }).catch((thrown: unknown) => {
       throw refusal(failure, thrown)
     })

@@ -8,11 +8,12 @@ export interface OperatorFlags {
   readonly reason?: string
 }
 
-/** Asks a running instance; GET without `method`. Rejects with PULSEFOLD_NOT_REACHED, PULSEFOLD_REFUSED. */
+/** Asks a running instance; GET without `method`. `headersTimeout`: longest time until the answer begins, ms; 0: any. Rejects with PULSEFOLD_NOT_REACHED, PULSEFOLD_REFUSED. */
 export async function askInstance<Body>(
   flags: OperatorFlags,
   path: string,
   method: 'GET' | 'POST' = 'GET',
+  headersTimeout?: number,
 ): Promise<Body> {
   const headers = {
     ...(flags.actor !== undefined && { 'x-pulsefold-actor': flags.actor }),
@@ -23,7 +24,10 @@ export async function askInstance<Body>(
   let status: number
   let text: string
   try {
-    const answer = await request(new URL(path, flags.url), { method, headers })
+    const answer = await request(new URL(path, flags.url), {
+      ...{ method, headers },
+      ...(headersTimeout !== undefined && { headersTimeout }),
+    })
     status = answer.statusCode
     text = await answer.body.text()
   } catch (error) {

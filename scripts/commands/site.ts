@@ -1,14 +1,18 @@
 import type { Command } from 'commander'
-import { sleep, systemClock } from '../../common/clock.js'
-import type { Clock } from '../../common/clock.js'
+import { systemClock } from '../../common/clock.js'
 import { progressOn } from '../simulate/progress.js'
-import type { Progress } from '../simulate/progress.js'
 import type { DrillReport, SiteAct } from '../../api/site/site-control.js'
+import { followSwitch } from './follow-switch.js'
 import { actorOption, askInstance, reasonOption, urlOption } from './operator.js'
 import type { OperatorFlags } from './operator.js'
 
 interface ActFlags extends OperatorFlags {
   readonly wait: boolean
+}
+
+interface ActAnswer {
+  readonly status: string
+  readonly epoch: number
 }
 
 /** `GET /site`, as far as it is shown here. */
@@ -36,7 +40,6 @@ const acts: Readonly<Record<SiteAct, string>> = {
   failback: 'make the primary site the active one, and wait until it is',
   abort: 'give up a switch that is in PRELOAD',
 }
-const POLL_MS = 500
 
 /** Adds `site`: which of two sites is active, and the acts that move that. */
 export function registerSiteCommands(program: Command): void {
@@ -57,10 +60,15 @@ export function registerSiteCommands(program: Command): void {
       .option(...reasonOption)
       .option('--no-wait', 'ask for it, and do not wait for its end')
       .action(async (flags: ActFlags) => {
-        const { status } = await askInstance<{ status: string }>(flags, `/site/${act}`, 'POST')
-        const isUnderWay = status.endsWith('ing')
+        const { status, epoch } = await askInstance<ActAnswer>(flags, `/site/${act}`, 'POST')
         console.log(status)
-        if (isUnderWay && flags.wait && !(await followSwitch(flags, systemClock))) process.exitCode = 1
+        if (!status.endsWith('ing') || !flags.wait) return
+        const progress = progressOn(process.stderr, 100, 'percent')
+        const ask = (): Promise<SiteAnswer> => askInstance<SiteAnswer>(flags, '/site')
+        const site = await followSwitch({ clock: systemClock, progress, ask }, epoch)
+        console.log(statusLines(site).join('\n'))
+        const wanted = act === 'failover' ? 'secondary' : 'primary'
+        if (site.phase !== 'STEADY' || site.active !== wanted) process.exitCode = 1
       })
   }
   site
@@ -68,39 +76,10 @@ export function registerSiteCommands(program: Command): void {
     .description('load the waiting site beside what runs, compare it with the active one, and throw it away')
     .option(...urlOption)
     .action(async (flags: OperatorFlags) => {
-      const report = await askInstance<DrillReport>(flags, '/site/drill', 'POST')
+      const report = await askInstance<DrillReport>(flags, '/site/drill', 'POST', 0)
       console.log(drillLines(report).join('\n'))
       if (!report.equal) process.exitCode = 1
     })
-}
-
-/** Shows how far the switch is until it ends; answers whether it has come about. */
-async function followSwitch(flags: OperatorFlags, clock: Clock): Promise<boolean> {
-  const progress = progressOn(process.stderr, 100, 'percent')
-  try {
-    for (;;) {
-      const site = await askInstance<SiteAnswer>(flags, '/site')
-      if (site.phase === 'STEADY' || site.phase === 'FAILED') {
-        progress.stop()
-        console.log(statusLines(site).join('\n'))
-        return site.phase === 'STEADY'
-      }
-      showOn(progress, site)
-      await sleep(clock, POLL_MS)
-    }
-  } finally {
-    progress.stop()
-  }
-}
-
-function showOn(progress: Progress, site: SiteAnswer): void {
-  const { phase, events, eventsPerSecond, etaMs, error } = site
-  const left = etaMs === null ? undefined : (etaMs * eventsPerSecond) / 1000
-  if (phase === 'PRELOAD' && left !== undefined && events > 0) progress.update((99 * events) / (events + left))
-  else if (phase !== 'PRELOAD') progress.update(99)
-  const rate = eventsPerSecond > 0 ? `, ${eventsPerSecond} events/s` : ''
-  const rest = etaMs === null || etaMs === 0 ? '' : `, ${Math.ceil(etaMs / 1000)} s left`
-  progress.step(`${phase}${rate}${rest}${error === undefined ? '' : ` (${error})`}`)
 }
 
 export function statusLines(site: SiteAnswer): string[] {

@@ -173,7 +173,8 @@ class SiteInstancesRun {
     const both = (a ?? []).flatMap((one) =>
       (b ?? []).filter((other) => other.site.record.epoch === one.site.record.epoch),
     )
-    this.#together = both.length > 0 ? this.#together + 1 : 0
+    // A target that does not hear of the old site goes on without it: cut off, that one cannot know.
+    this.#together = both.length > 0 && this.sites.link.isUp ? this.#together + 1 : 0
     const [one] = both
     if (this.#together > TOGETHER_STEPS) this.#violation ||= `both consume in epoch ${one?.site.record.epoch}`
   }

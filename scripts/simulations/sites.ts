@@ -11,6 +11,8 @@ const KEYS = 15
 
 /** Longer than a site that is not heard of is waited for: the other takes over meanwhile. */
 const LONG_MS = 50_000
+/** Both sites are active in one epoch no longer than until they meet. */
+const TOGETHER_STEPS = 30
 
 const by = { actor: 'simulation', reason: '', forwarded: false }
 const acts = ['failover', 'failback', 'abort'] as const
@@ -51,6 +53,7 @@ class SitesRun {
   #mayLose = false
   #isSending = false
   #next = 0
+  #together = 0
   /** What must not be was seen. */
   #violation = ''
 
@@ -139,9 +142,12 @@ class SitesRun {
   }
 
   #checkEpochs(): void {
-    const [a, b] = this.sites.both.map((site) => site.running?.site)
-    if (a === undefined || b === undefined || a.record.epoch !== b.record.epoch) return
-    if (a.role.consumes && b.role.consumes) this.#violation ||= `both are active in epoch ${a.record.epoch}`
+    const { both, link } = this.sites
+    const [a, b] = both.map((site) => site.running?.site)
+    const areBoth = a?.role.consumes === true && b?.role.consumes === true && a.record.epoch === b.record.epoch
+    // A target that does not hear of the old site goes on without it: cut off, that one cannot know.
+    this.#together = areBoth && link.isUp ? this.#together + 1 : 0
+    if (this.#together > TOGETHER_STEPS) this.#violation ||= `both are active in epoch ${a?.record.epoch}`
   }
 
   async #cut(): Promise<void> {

@@ -61,7 +61,7 @@ export class SiteActs {
     // Of a target in the middle of its switch no answer is not enough: it must have failed its checks.
     if (isSwitchingTo(otherSite(target), record()) && !watch.hasFailed) return this.#conflict()
     // One that fails its checks cannot be waited for, even where it answers.
-    const oldAlive = !watch.hasFailed && (await this.#peerConsumes())
+    const oldAlive = !watch.hasFailed && (await this.#mayPeerConsume())
     const data = { target, kind: 'manual' as const, oldAlive, windowMs }
     const outcome = await request(data, { actor, reason })
     if (outcome === 'opposite') return this.#conflict()
@@ -70,11 +70,12 @@ export class SiteActs {
     return this.#answer(act, outcome === 'done' ? 'done' : 'running')
   }
 
-  #peerConsumes(): Promise<boolean> {
+  /** One that only does not answer now is waited for until it has failed its checks. */
+  #mayPeerConsume(): Promise<boolean> {
     const { site, contact } = this.#options
     return contact.exchange().then(
       ({ record }) => roleOf(otherSite(site), record).consumes,
-      () => false,
+      () => true,
     )
   }
 

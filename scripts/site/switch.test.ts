@@ -176,6 +176,39 @@ t.test('an abort in PRELOAD leaves the old site active, under a new epoch; later
   t.ok(sites.isSteady() && sites.primary.consumes)
 })
 
+t.test('a failover asked for while the old site cannot be reached for a moment waits for it, and loses nothing', async (t) => {
+  const sites = await twoSites(t)
+  const sender = new Sender(sites)
+  sender.begin()
+  await sites.advance(2000)
+  sites.link.isUp = false
+  await sites.advance(1000)
+  t.match(await sites.while(sites.secondary.site.act('failover', by)), { ok: true, status: 'failovering' })
+  await sites.advance(8000)
+  t.match(sites.secondary.site.record, { phase: 'PRELOAD', oldAlive: true })
+  t.ok(sites.primary.consumes && sites.primary.takesTraffic)
+  sites.link.isUp = true
+  await sites.until('failovered', () => sites.isSteady() && sites.secondary.consumes)
+  await sites.advance(1000)
+  await sender.end()
+  t.same(await sender.counted(), sender.acknowledged)
+  t.match(JSON.parse(sites.secondary.site.record.report), { lossWindowMs: 0 })
+})
+
+t.test('one asked for of a site that has died goes on without it once that has failed its checks', async (t) => {
+  const sites = await twoSites(t)
+  await sites.while(sites.primary.count('a'))
+  await sites.advance(2000)
+  sites.primary.crash()
+  t.match(await sites.while(sites.secondary.site.act('failover', by)), { ok: true, status: 'failovering' })
+  await sites.advance(15_000)
+  t.match(sites.secondary.site.record, { phase: 'PRELOAD', oldAlive: true })
+  await sites.until('taken over', () => sites.secondary.consumes, 30_000)
+  t.match(sites.secondary.site.record, { epoch: 2, kind: 'automatic', oldAlive: false })
+  await sites.advance(500)
+  t.equal(await sites.secondary.countOf('a'), 1)
+})
+
 t.test('a target that is not well does not take over', async (t) => {
   const sites = await twoSites(t, { settings: { preloadTimeoutMs: 60_000 } })
   sites.secondary.troubles = ['not well']
