@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { ApiError, retryAfter } from '../errors.js'
 import { ownErrors } from '../ops/schemas.js'
 import { hasHopped } from './hop.js'
+import { actWords } from './site-control.js'
 import type { SiteAct, SiteControl } from './site-control.js'
 
 const summaries: Readonly<Record<SiteAct, string>> = {
@@ -26,10 +27,7 @@ export function registerSiteActs(app: FastifyInstance, site: SiteControl): void 
               description: 'How the switch stands',
               type: 'object',
               properties: {
-                status: {
-                  type: 'string',
-                  enum: ['failovered', 'failovering', 'failbacked', 'failbacking', 'aborted'],
-                },
+                status: { type: 'string', enum: [...actWords] },
                 epoch: { type: 'integer' },
                 phase: { type: 'string' },
               },

@@ -13,9 +13,15 @@ export function historyToJson({ records, ...part }: HistoryPart): HistoryPartJso
   }
 }
 
-export function historyFromJson({ records, ...part }: HistoryPartJson): HistoryPart {
+/** Undefined: it is something else. */
+export function historyFromJson(json: unknown): HistoryPart | undefined {
+  const { records, ...part } = (json ?? {}) as HistoryPartJson
+  const { topic, partition, incarnation, start, end, next } = part
+  const isPart = typeof topic === 'string' && typeof incarnation === 'string'
+  if (!isPart || ![partition, start, end, next].every(isIndex)) return undefined
+  if (!Array.isArray(records) || !records.every(isRecord)) return undefined
   return {
-    ...part,
+    ...{ topic, partition, incarnation, start, end, next },
     records: records.map(([offset, timestamp, value]) => ({
       offset,
       timestamp,
@@ -24,4 +30,12 @@ export function historyFromJson({ records, ...part }: HistoryPartJson): HistoryP
       headers: [],
     })),
   }
+}
+
+const isIndex = (value: unknown): boolean => Number.isSafeInteger(value) && Number(value) >= 0
+
+function isRecord(record: unknown): boolean {
+  if (!Array.isArray(record)) return false
+  const [offset, timestamp, value] = record as unknown[]
+  return isIndex(offset) && Number.isSafeInteger(timestamp) && (value === null || typeof value === 'string')
 }

@@ -3,6 +3,10 @@ import type { HistoryPart, HistoryWanted } from '../../topology/preload/mirror.j
 
 export type SiteAct = 'failover' | 'failback' | 'abort'
 
+/** How a switch stands, to who has asked for it. */
+export const actWords = ['failovered', 'failovering', 'failbacked', 'failbacking', 'aborted'] as const
+export type ActWord = (typeof actWords)[number]
+
 /** Who asks for an act, and whether the other site has passed it on already. */
 export interface ActRequest {
   readonly actor: string
@@ -17,7 +21,7 @@ export interface ActRequest {
 export type ActResult =
   | {
       readonly ok: true
-      readonly status: 'failovered' | 'failovering' | 'failbacked' | 'failbacking' | 'aborted'
+      readonly status: ActWord
       readonly epoch: number
       readonly phase: string
     }

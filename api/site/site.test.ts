@@ -315,8 +315,8 @@ t.test('what the sites ask each other is for who shows the token, and carries jo
 
   const ask = (payload: object) => app.inject({ method: 'POST', url: '/site/history', headers, payload })
   const answer = await ask({ wanted: [{ topic: 'j', partition: 1, offset: 4 }] })
-  const [part] = answer.json<{ parts: Parameters<typeof historyFromJson>[0][] }>().parts
-  t.match(historyFromJson(part!), { topic: 'j', partition: 1, records: [{ offset: 4, value: Buffer.from('block') }] })
+  const [part] = answer.json<{ parts: unknown[] }>().parts
+  t.match(historyFromJson(part), { topic: 'j', partition: 1, records: [{ offset: 4, value: Buffer.from('block') }] })
   for (const payload of [
     {},
     { wanted: 1 },

@@ -102,7 +102,24 @@ export const siteEventSchemas: Readonly<Record<SiteEvent['type'], AvroRecordSche
 
 const recordType = avroType(siteRecordSchema('SiteRecord'))
 
-/** Whether a value, as JSON brings it, is a record of the register. */
+/** Days of the calendar that can be told: 8.64e15 ms. */
+const MAX_TIME = 8.64e15
+const MAX_COUNT = 2 ** 40
+
+/** Whether a value, as JSON brings it, is a record of the register that can be acted by, and told. */
 export function isSiteRecord(value: unknown): value is SiteRecord {
-  return recordType.isValid(value)
+  if (!recordType.isValid(value)) return false
+  const { epoch, step, attempt, since, switchedAt, windowFrom, report } = value as SiteRecord
+  const isCounted = [epoch, step, attempt].every((count) => count >= 0 && count <= MAX_COUNT)
+  return isCounted && [since, switchedAt, windowFrom].every((time) => Math.abs(time) <= MAX_TIME) && isReport(report)
+}
+
+function isReport(text: string): boolean {
+  if (text === '') return true
+  try {
+    const report: unknown = JSON.parse(text)
+    return typeof report === 'object' && report !== null
+  } catch {
+    return false
+  }
 }

@@ -1,7 +1,6 @@
 import { Agent, request } from 'undici'
-import type { ActResult, SiteView, TaskDigest } from '../../api/site/site-control.js'
 import { historyFromJson } from '../../api/site/history-json.js'
-import type { HistoryPartJson } from '../../api/site/history-json.js'
+import { actDoneFrom, digestsFrom, siteViewFrom } from '../../api/site/from-peer.js'
 import type { Peer } from './peer.js'
 
 export interface HttpPeerOptions {
@@ -57,7 +56,7 @@ export function httpPeer({ url, token }: HttpPeerOptions): Peer & { close(): Pro
     async exchange(record) {
       const { status, json } = await ask('PUT', '/site/record', record, EXCHANGE_MS)
       if (status !== 200 && status !== 409) throw new Error(`the other site answered ${status}`)
-      return json as SiteView & { accepted: boolean }
+      return siteViewFrom(json) ?? somethingElse('its view')
     },
     async isHealthy() {
       // A connection of its own: one that is open already says nothing of new ones.
@@ -76,16 +75,26 @@ export function httpPeer({ url, token }: HttpPeerOptions): Peer & { close(): Pro
     },
     async history(wanted, signal) {
       const json = await accepted(ask('POST', '/site/history', { wanted }, HISTORY_MS, signal))
-      return (json as { parts: readonly HistoryPartJson[] }).parts.map(historyFromJson)
+      const { parts } = (json ?? {}) as { readonly parts?: unknown }
+      const read = Array.isArray(parts) ? parts.map(historyFromJson) : [undefined]
+      return read.map((part) => part ?? somethingElse('its journals'))
     },
     async act(act, by) {
       const { status, json } = await ask('POST', `/site/${act}`, by, ANSWER_MS)
-      const said = json as { status: string | number; epoch: number; phase: string; message: string }
-      if (status === 200) return { ok: true, ...said } as ActResult
-      if (status === 409) return { ok: false, reason: 'conflict', message: said.message }
-      throw new Error(`the other site answered ${status}`)
+      if (status === 200) return actDoneFrom(json) ?? somethingElse('how a switch stands')
+      if (status !== 409) throw new Error(`the other site answered ${status}`)
+      const { message = '' } = (json ?? {}) as { readonly message?: unknown }
+      return { ok: false, reason: 'conflict', message: String(message) }
     },
-    digests: async () => (await accepted(ask('GET', '/site/digests', undefined, ANSWER_MS))) as readonly TaskDigest[],
+    async digests() {
+      const json = await accepted(ask('GET', '/site/digests', undefined, ANSWER_MS))
+      return digestsFrom(json) ?? somethingElse('its digests')
+    },
     close: () => agent.destroy(),
   }
+}
+
+/** What answers there is no site, or of another version: nothing may be done by what it says. */
+function somethingElse(than: string): never {
+  throw new Error(`the other site answered with something else than ${than}`)
 }
