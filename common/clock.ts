@@ -36,3 +36,17 @@ export function sleep(clock: Clock, delayMs: number, signal?: AbortSignal): Prom
     signal?.addEventListener('abort', done, { once: true })
   })
 }
+
+/** What the work resolves with, or undefined after `limitMs`: it goes on, and is not waited for. Rejects as it does in that time. */
+export async function within<Result>(
+  clock: Clock,
+  limitMs: number,
+  work: Promise<Result>,
+): Promise<Result | undefined> {
+  const done = new AbortController()
+  try {
+    return await Promise.race([work, sleep(clock, limitMs, done.signal).then(() => undefined)])
+  } finally {
+    done.abort()
+  }
+}

@@ -15,14 +15,10 @@ export function historyToJson({ records, ...part }: HistoryPart): HistoryPartJso
 
 /** Undefined: it is something else. */
 export function historyFromJson(json: unknown): HistoryPart | undefined {
-  const { records, ...part } = (json ?? {}) as HistoryPartJson
-  const { topic, partition, incarnation, start, end, next } = part
-  const isPart = typeof topic === 'string' && typeof incarnation === 'string'
-  if (!isPart || ![partition, start, end, next].every(isIndex)) return undefined
-  if (!Array.isArray(records) || !records.every(isRecord)) return undefined
+  if (!isPart(json)) return undefined
   return {
-    ...{ topic, partition, incarnation, start, end, next },
-    records: records.map(([offset, timestamp, value]) => ({
+    ...json,
+    records: json.records.map(([offset, timestamp, value]) => ({
       offset,
       timestamp,
       key: null,
@@ -30,6 +26,15 @@ export function historyFromJson(json: unknown): HistoryPart | undefined {
       headers: [],
     })),
   }
+}
+
+function isPart(json: unknown): json is HistoryPartJson {
+  const { topic, partition, incarnation, start, end, next, records } = (json ?? {}) as {
+    readonly [Name in keyof HistoryPartJson]?: unknown
+  }
+  const isPlace = typeof topic === 'string' && typeof incarnation === 'string'
+  const areOffsets = [partition, start, end, next].every(isIndex)
+  return isPlace && areOffsets && Array.isArray(records) && records.every(isRecord)
 }
 
 const isIndex = (value: unknown): boolean => Number.isSafeInteger(value) && Number(value) >= 0

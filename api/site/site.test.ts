@@ -340,37 +340,40 @@ t.test('a drill runs on a waiting site only', async (t) => {
   t.match((await app.inject({ method: 'POST', url: '/site/drill' })).json(), { code: 'SITE_CONFLICT' })
 })
 
-t.test('a drill may take longer than a connection may be idle, also asked of another instance; who leaves ends it', async (t) => {
-  const leader = standIn('secondary')
-  let aborted: AbortSignal | undefined
-  let begun = (): void => undefined
-  leader.control.drill = (signal) => {
-    aborted = signal
-    begun()
-    return once(signal, 'abort').then(() => Promise.reject(new Error('ended')))
-  }
-  const follower = standIn('secondary')
-  const [leading, following] = [await siteApi(t, leader), await siteApi(t, follower)]
-  const sockets = new Map<string, Socket[]>()
-  for (const [name, app] of Object.entries({ leading, following })) {
-    sockets.set(name, [])
-    app.server.on('connection', (socket: Socket) => sockets.get(name)?.push(socket))
-    await app.listen({ port: 0, host: '127.0.0.1' })
-  }
-  const portOf = (app: typeof leading): number => (app.server.address() as AddressInfo).port
-  follower.leaderUrl = `http://127.0.0.1:${portOf(leading)}`
-  for (const asked of [leading, following]) {
-    const hasBegun = new Promise<void>((resolve) => (begun = resolve))
-    const caller = sending({ port: portOf(asked), method: 'POST', path: '/site/drill' })
-    caller.on('error', () => undefined).end()
-    await hasBegun
-    const waiting = [sockets.get('leading')?.at(-1), asked === following && sockets.get('following')?.at(-1)]
-    for (const socket of waiting) if (socket) t.equal(socket.timeout, 0, 'it is not closed for being idle')
-    caller.destroy()
-    if (aborted?.aborted !== true) await once(aborted!, 'abort')
-  }
-  const status = sending({ port: portOf(leading), path: '/site' }).end()
-  const [answer] = (await once(status, 'response')) as [IncomingMessage]
-  answer.resume()
-  t.ok((sockets.get('leading')?.at(-1)?.timeout ?? 0) > 0, 'others are')
-})
+t.test(
+  'a drill may take longer than a connection may be idle, also asked of another instance; who leaves ends it',
+  async (t) => {
+    const leader = standIn('secondary')
+    let aborted: AbortSignal | undefined
+    let begun = (): void => undefined
+    leader.control.drill = (signal) => {
+      aborted = signal
+      begun()
+      return once(signal, 'abort').then(() => Promise.reject(new Error('ended')))
+    }
+    const follower = standIn('secondary')
+    const [leading, following] = [await siteApi(t, leader), await siteApi(t, follower)]
+    const sockets = new Map<string, Socket[]>()
+    for (const [name, app] of Object.entries({ leading, following })) {
+      sockets.set(name, [])
+      app.server.on('connection', (socket: Socket) => sockets.get(name)?.push(socket))
+      await app.listen({ port: 0, host: '127.0.0.1' })
+    }
+    const portOf = (app: typeof leading): number => (app.server.address() as AddressInfo).port
+    follower.leaderUrl = `http://127.0.0.1:${portOf(leading)}`
+    for (const asked of [leading, following]) {
+      const hasBegun = new Promise<void>((resolve) => (begun = resolve))
+      const caller = sending({ port: portOf(asked), method: 'POST', path: '/site/drill' })
+      caller.on('error', () => undefined).end()
+      await hasBegun
+      const waiting = [sockets.get('leading')?.at(-1), asked === following && sockets.get('following')?.at(-1)]
+      for (const socket of waiting) if (socket) t.equal(socket.timeout, 0, 'it is not closed for being idle')
+      caller.destroy()
+      if (aborted?.aborted !== true) await once(aborted!, 'abort')
+    }
+    const status = sending({ port: portOf(leading), path: '/site' }).end()
+    const [answer] = (await once(status, 'response')) as [IncomingMessage]
+    answer.resume()
+    t.ok((sockets.get('leading')?.at(-1)?.timeout ?? 0) > 0, 'others are')
+  },
+)

@@ -1,4 +1,4 @@
-import { sleep } from '../../common/clock.js'
+import { within } from '../../common/clock.js'
 import type { Clock } from '../../common/clock.js'
 import type { SiteRecord } from '../../processors/site/index.js'
 import type { TakenIn } from '../../topology/application-options.js'
@@ -82,7 +82,7 @@ export class Consuming {
     await host.stop()
     this.#report()
     // Where the log takes nothing any more the others learn it from the group.
-    await Promise.race([this.#reporting, sleep(clock, LAST_WORD_MS)])
+    await within(clock, LAST_WORD_MS, this.#reporting ?? Promise.resolve())
   }
 
   /** The register does not know any more that it consumes: this instance was taken for gone. */

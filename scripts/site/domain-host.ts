@@ -1,4 +1,4 @@
-import { sleep } from '../../common/clock.js'
+import { within } from '../../common/clock.js'
 import type { Clock } from '../../common/clock.js'
 import { ensureError } from '../../common/errors.js'
 import type { Application } from '../../topology/application.js'
@@ -79,9 +79,7 @@ export class DomainHost {
     this.#unstopped++
     try {
       // What is under way is taken whole, where the log takes anything: one told that it was not would send it again.
-      const settled = new AbortController()
-      await Promise.race([Promise.allSettled(this.#ingesting), sleep(this.#clock, INGEST_MS, settled.signal)])
-      settled.abort()
+      await within(this.#clock, INGEST_MS, Promise.allSettled(this.#ingesting))
       await application.stop()
     } catch (thrown) {
       const cause = ensureError(thrown)

@@ -45,9 +45,11 @@ t.test('what the other site says is taken as it is', async (t) => {
   said.body = { ...view, progress: {}, overlap: 'none' }
   t.match(await peer.exchange(initialRecord), { progress: { events: 0 }, overlap: null }, 'what is only told may lack')
   said.body = { parts: [part] }
-  t.match(await peer.history([], never), [{ topic: 'j', records: [{ offset: 1, timestamp: 7, value: Buffer.from('a') }] }])
+  t.match(await peer.history([], never), [
+    { topic: 'j', records: [{ offset: 1, timestamp: 7, value: Buffer.from('a') }] },
+  ])
   said.body = { status: 'failovering', epoch: 2, phase: 'PRELOAD' }
-  t.same(await peer.act('failover', { actor: '', reason: '' }), { ok: true, ...said.body as object })
+  t.same(await peer.act('failover', { actor: '', reason: '' }), { ok: true, ...(said.body as object) })
   said.body = [{ domain: 'd', partition: 0, offset: 1, digest: 'ab' }]
   t.same(await peer.digests(), said.body)
   t.ok(await peer.isHealthy())

@@ -34,9 +34,14 @@ export class PeerContact {
     return clock.monotonic() - Math.max(since, this.#heardAt) >= silenceMs
   }
 
+  /** It was heard within this time. */
+  wasHeard(withinMs: number): boolean {
+    return this.#view !== undefined && this.#options.clock.monotonic() - this.#heardAt < withinMs
+  }
+
   /** Heard within this time, and consuming. */
   hasConsumed(withinMs: number): boolean {
-    return this.#view?.consumes === true && this.#options.clock.monotonic() - this.#heardAt < withinMs
+    return this.#view?.consumes === true && this.wasHeard(withinMs)
   }
 
   /** Shows it this site's record. Rejects when it does not answer. */

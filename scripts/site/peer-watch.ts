@@ -42,8 +42,10 @@ export class PeerWatch {
   async run(signal: AbortSignal): Promise<void> {
     const { clock, intervalMs, random } = this.#options
     while (!signal.aborted) {
+      // From check to check, however long one that is not answered takes.
+      const due = clock.monotonic() + intervalMs * (1 + JITTER * (2 * random() - 1))
       await this.check()
-      await sleep(clock, intervalMs * (1 + JITTER * (2 * random() - 1)), signal)
+      await sleep(clock, Math.max(0, due - clock.monotonic()), signal)
     }
   }
 

@@ -1,3 +1,5 @@
+import { within } from '../../common/clock.js'
+import type { Clock } from '../../common/clock.js'
 import type { ActRequest, ActResult, SiteAct } from '../../api/site/site-control.js'
 import { otherSite, roleOf } from '../../processors/site/index.js'
 import type { SiteAnswer, SiteName, SiteRecord, SwitchRequested } from '../../processors/site/index.js'
@@ -7,6 +9,7 @@ import type { Peer } from './peer.js'
 import type { By } from './register-client.js'
 
 export interface SiteActsOptions {
+  readonly clock: Clock
   readonly site: SiteName
   readonly peer: Pick<Peer, 'act'>
   readonly contact: Pick<PeerContact, 'exchange'>
@@ -19,6 +22,9 @@ export interface SiteActsOptions {
   /** The two records meet. */
   readonly hearPeer: () => Promise<void>
 }
+
+/** An operator is answered at once, however late the other site is. */
+const HEAR_MS = 2000
 
 /** What operators ask for: done by the target, told from the register, and answered at once. (two sites, section 5) */
 export class SiteActs {
@@ -37,7 +43,7 @@ export class SiteActs {
   }
 
   async #passOn(act: SiteAct, target: SiteName, { actor, reason, forwarded }: ActRequest): Promise<ActResult> {
-    const { site, peer, record, hearPeer } = this.#options
+    const { clock, site, peer, record, hearPeer } = this.#options
     const { phase, active } = record()
     if (isSwitchingTo(site, record())) return this.#conflict()
     if (act !== 'abort' && active === target && phase === 'STEADY') return this.#answer(act, 'done')
@@ -46,7 +52,12 @@ export class SiteActs {
     const unreachable: ActResult = { ok: false, reason: 'unreachable', message }
     const result = await peer.act(act, { actor, reason }).catch(() => unreachable)
     // So that this site, too, tells what it has brought about.
-    if (result.ok) await hearPeer().catch(() => undefined)
+    if (result.ok)
+      await within(
+        clock,
+        HEAR_MS,
+        hearPeer().catch(() => undefined),
+      )
     return result
   }
 
@@ -72,11 +83,12 @@ export class SiteActs {
 
   /** One that only does not answer now is waited for until it has failed its checks. */
   #mayPeerConsume(): Promise<boolean> {
-    const { site, contact } = this.#options
-    return contact.exchange().then(
+    const { clock, site, contact } = this.#options
+    const asked = contact.exchange().then(
       ({ record }) => roleOf(otherSite(site), record).consumes,
       () => true,
     )
+    return within(clock, HEAR_MS, asked).then((mayConsume = true) => mayConsume)
   }
 
   #conflict(): ActResult {

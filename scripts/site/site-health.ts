@@ -11,6 +11,8 @@ export interface SiteHealthOptions {
   /** The application of the domains, running or waiting. */
   readonly domains: () => Application
   readonly role: () => Role
+  /** It took traffic until a moment ago, and the other site has been asked to. */
+  readonly hasJustGivenWay: () => boolean
   readonly record: () => SiteRecord
   /** The register's word can be acted upon. */
   readonly isSettled: () => boolean
@@ -46,9 +48,13 @@ export class SiteHealth {
 
   /** Why its health address does not say 200: its role, and the component checks of all instances of the site. */
   reasons(): readonly string[] {
+    return [...this.#trafficTroubles(), ...this.componentReasons()]
+  }
+
+  /** What is wrong with the components of all instances of the site. */
+  componentReasons(): readonly string[] {
     const { health, others } = this.#options
     return [
-      ...this.#trafficTroubles(),
       ...health.reasons,
       ...others()
         .filter(({ troubles }) => troubles !== '')
@@ -75,8 +81,9 @@ export class SiteHealth {
   }
 
   #trafficTroubles(): readonly string[] {
-    const { site, role, record, isSettled } = this.#options
-    if (role().takesTraffic) return []
+    const { site, role, record, isSettled, hasJustGivenWay } = this.#options
+    // Not before the other site can say 200 at each of its instances: one at least always does. (decision 12)
+    if (role().takesTraffic || hasJustGivenWay()) return []
     if (!isSettled()) return [`the ${otherSite(site)} site was not heard yet`]
     return [`the ${record().active} site is active`]
   }

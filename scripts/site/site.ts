@@ -1,4 +1,4 @@
-import { sleep } from '../../common/clock.js'
+import { sleep, within } from '../../common/clock.js'
 import { ensureError } from '../../common/errors.js'
 import type {
   ActRequest,
@@ -7,7 +7,6 @@ import type {
   Overlap,
   SiteAct,
   SiteControl,
-  SiteProgress,
   SiteStatus,
   SiteView,
   TaskDigest,
@@ -31,7 +30,6 @@ import { SiteError } from './errors.js'
 import { Drills } from './drill.js'
 import { FellowInstances } from './fellow-instances.js'
 import { journalEnds } from './journal-ends.js'
-import type { LoadedCopy } from './loading-streams.js'
 import { overlapSince } from './overlap.js'
 import { PeerContact } from './peer-contact.js'
 import { loadOptions, peerJournalsOf } from './history-of.js'
@@ -39,19 +37,19 @@ import { PeerWatch } from './peer-watch.js'
 import { Consuming } from './consuming.js'
 import { copyJournals, hasHistory } from './copy-journals.js'
 import { registerClient } from './register-client.js'
-import { sealLoaded } from './seal-loaded.js'
 import { RegisterTail } from './register-tail.js'
 import type { By, RegisterClient } from './register-client.js'
 import { SiteHealth } from './site-health.js'
 import type { SiteOptions } from './site-options.js'
-import { isSwitchingTo, SiteActs } from './site-acts.js'
-import { SwitchRun } from './switch-run.js'
+import { SiteActs } from './site-acts.js'
+import { NO_PROGRESS, Switching } from './switching.js'
 
 const TICK_MS = 1000
 const READY_POLL_MS = 10
 const FOLLOW_MS = 200
+/** In that time the instances of the other site hear of a move, also where the one that leads it is gone. */
+const HEARD_MS = 5 * FOLLOW_MS
 const NO_ROLE: Role = { takesTraffic: false, consumes: false, takesEvents: false }
-const NO_PROGRESS: SiteProgress = { loadedTo: 0, eventsPerSecond: 0, etaMs: null, events: 0, knownFrom: 0 }
 
 /**
  * An instance of one of two sites. All act by the site's register; the one that has it leads: it talks with the other site, copies
@@ -79,8 +77,9 @@ export class Site implements SiteControl {
   readonly #acts: SiteActs
   readonly #drills: Drills
   #overlap: Overlap | null = null
-  #run: SwitchRun | undefined
-  #progress: SiteProgress = NO_PROGRESS
+  #gaveWayAt = Number.NEGATIVE_INFINITY
+  #hearing: Promise<void> | undefined
+  readonly #switching: Switching
   /** The other site was heard, or has failed: the register's word can be acted upon. */
   #isSettled = false
   /** An earlier life has seen it. */
@@ -104,14 +103,14 @@ export class Site implements SiteControl {
       clock,
       preload: this.#load,
       windowMs: Math.max(settings.manualWindowMs, settings.automaticWindowMs),
-      mayRun: () => this.#isSettled && !this.role.consumes && !this.isConsuming && this.#run === undefined,
+      mayRun: () => this.#isSettled && !this.role.consumes && !this.isConsuming && !this.#switching.isUnderWay,
       onError: (error) => onError('base', error),
     })
     this.#register = registerClient(options)
     this.#fellows = new FellowInstances(this.#register)
     this.#contact = new PeerContact({ clock, peer, record: () => this.#record, silenceMs: this.#silenceMs })
     this.#acts = new SiteActs({
-      ...{ site, peer, contact: this.#contact, watch: this.#watch, manualWindowMs: settings.manualWindowMs },
+      ...{ clock, site, peer, contact: this.#contact, watch: this.#watch, manualWindowMs: settings.manualWindowMs },
       record: () => this.#record,
       request: (data, by) => this.#request(data, by),
       abort: (epoch) => {
@@ -131,15 +130,27 @@ export class Site implements SiteControl {
       register: this.#register,
       record: () => this.#record,
       mayConsume: () => this.role.consumes,
-      isSwitching: () => this.#run !== undefined,
+      isSwitching: () => this.#switching.isUnderWay,
       troubles: () => this.#health.told(),
       isEnding: () => this.#stop.signal.aborted,
       onError: (thrown) => this.#wentWrong('domains', thrown),
+    })
+    this.#switching = new Switching({
+      ...{ site: options, register: this.#register, mirror: this.#mirror, preload: this.#load, base: this.#base },
+      ...{ drills: this.#drills, domains: this.#consuming, contact: this.#contact, silenceMs: this.#silenceMs },
+      record: () => this.#record,
+      role: () => this.role,
+      isSiteHealthy: () => this.#health.componentReasons().length === 0,
+      mayBegin: () => this.#isSettled && !this.#stop.signal.aborted,
+      move: (epoch, term, move, error, report) => this.#move({ epoch, term, move, error, report }),
+      application: () => this.#host.application,
+      onError: (where, thrown) => this.#wentWrong(where, thrown),
     })
     this.#health = new SiteHealth({
       ...{ site, health: options.health, register: options.register.application },
       domains: () => this.#host.application,
       role: () => this.role,
+      hasJustGivenWay: () => clock.monotonic() - this.#gaveWayAt < HEARD_MS,
       record: () => this.#record,
       isSettled: () => this.#isSettled,
       isJoining: () => this.#fellows.areThere && !this.leads,
@@ -149,7 +160,7 @@ export class Site implements SiteControl {
       host: this.#host,
       partitions,
       takesEvents: () => this.role.takesEvents,
-      loaded: (domain, partition) => this.#loaded(domain, partition),
+      loaded: (domain, partition) => this.#switching.loaded(domain, partition),
       readiness: () => this.readiness(),
     })
   }
@@ -254,7 +265,7 @@ export class Site implements SiteControl {
 
   async stop(): Promise<void> {
     this.#stop.abort()
-    await this.#run?.stop()
+    await this.#switching.stop()
     await Promise.all(this.#loops)
     await this.#consuming.end()
     await this.#options.register.application.stop()
@@ -262,17 +273,6 @@ export class Site implements SiteControl {
 
   act(act: SiteAct, request: ActRequest): Promise<ActResult> {
     return this.#acts.act(act, request)
-  }
-
-  /** With a dead old site nobody else can answer: what is loaded so far does. */
-  #loaded(domain: string, partition: number): LoadedCopy | undefined {
-    const { takesTraffic, consumes } = this.role
-    const loads = takesTraffic && !consumes && this.#host.isStopped ? this.#run?.preload?.loads : undefined
-    const load = loads?.find((one) => one.processor.name === domain && one.partition === partition)
-    if (load === undefined) return undefined
-    const { clock, applicationId } = this.#options
-    const stalenessMs = Math.max(0, clock.now() - load.foldState.time)
-    return { load, topic: names.journal(applicationId, domain), stalenessMs }
   }
 
   status(): SiteStatus {
@@ -286,7 +286,7 @@ export class Site implements SiteControl {
       mirrorLagMs: lagMs === undefined ? null : Math.round(lagMs),
       overlap: this.#overlap ?? this.#contact.view?.overlap ?? null,
       peer: { url: peer.url, healthy: this.#watch.isHealthy },
-      ...(isThere ? (this.#contact.view?.progress ?? NO_PROGRESS) : this.#progress),
+      ...(isThere ? (this.#contact.view?.progress ?? NO_PROGRESS) : this.#switching.progress),
     }
   }
 
@@ -322,12 +322,12 @@ export class Site implements SiteControl {
       const due = clock.monotonic() + TICK_MS
       try {
         await this.#hearRegister()
-        if (this.leads || !this.#isSettled) await this.#hearPeer()
+        if (this.leads || !this.#isSettled) await this.#hearPeerSoon()
         if (clock.monotonic() >= settleAt) this.#isSettled = true
         if (this.leads) {
           await this.#decide()
-          this.#progress = (await this.#run?.progress()) ?? this.#progress
-          this.#work()
+          await this.#switching.look()
+          this.#switching.begin()
         }
         void this.#consuming.apply().catch(() => undefined)
       } catch (thrown) {
@@ -341,8 +341,7 @@ export class Site implements SiteControl {
   async #follow(signal: AbortSignal): Promise<void> {
     const { clock, onError } = this.#options
     while (!signal.aborted) {
-      const { term } = this.#register
-      if (this.#run !== undefined && this.#run.term !== term) void this.#run.stop()
+      this.#switching.endOutdated()
       if (this.isConsuming && !this.role.consumes) void this.#consuming.apply().catch(() => undefined)
       try {
         for (const record of await this.#tail.next()) this.#learn(record)
@@ -366,6 +365,14 @@ export class Site implements SiteControl {
     if (this.leads) await this.#fellows.strikeOffGone()
   }
 
+  /** One that answers late, or does not, holds up no tick: what it says is acted by as it comes. */
+  async #hearPeerSoon(): Promise<void> {
+    this.#hearing ??= this.#hearPeer()
+      .catch((thrown: unknown) => this.#wentWrong('site', thrown))
+      .finally(() => (this.#hearing = undefined))
+    await within(this.#options.clock, TICK_MS, this.#hearing)
+  }
+
   /** The two records meet: the newer is taken by both. */
   async #hearPeer(): Promise<void> {
     const view = await this.#contact.exchange().catch(() => undefined)
@@ -376,7 +383,7 @@ export class Site implements SiteControl {
 
   /** Acts by the other site's record where it is newer. Rejects when it cannot be logged. */
   async #receive(record: SiteRecord): Promise<void> {
-    if (isNewer(record, this.#shown)) this.#shown = record
+    if (isNewer(record, this.#shown)) this.#givingWay(record, () => (this.#shown = record))
     if (isNewer(record, this.#record)) await this.#command({ type: 'RecordReceived', data: record })
   }
 
@@ -402,46 +409,8 @@ export class Site implements SiteControl {
 
   async #request(data: SwitchRequested['data'], by: By): Promise<SiteAnswer['outcome']> {
     const { outcome } = await this.#command({ type: 'SwitchRequested', data }, by)
-    this.#work()
+    this.#switching.begin()
     return outcome
-  }
-
-  /** Begins, or after a start takes up, the work of a switch to this site. */
-  #work(): void {
-    const { epoch } = this.#record
-    const { term } = this.#register
-    const isToRun = term !== undefined && isSwitchingTo(this.site, this.#record) && this.#isSettled
-    if (this.#run !== undefined || !isToRun || this.#stop.signal.aborted) return
-    const { clock, settings, health, processors } = this.#options
-    let release = (): void => undefined
-    const run = new SwitchRun({
-      clock,
-      term,
-      record: () => this.#record,
-      move: (move, error, report) => this.#move({ epoch, term, move, error, report }),
-      preload: (load) => ({ ...this.#load(load), baseStoreName }),
-      beforeLoad: async () => {
-        await this.#drills.end()
-        release()
-        release = await this.#base.hold()
-      },
-      mirror: this.#mirror,
-      domains: this.#consuming,
-      isSafe: (loads) => sealLoaded(this.#options, this.#host.application.tasks, loads),
-      inputs: processors.flatMap(({ inputs }) => inputs.map(({ topic }) => topic)),
-      contact: this.#contact,
-      silenceMs: this.#silenceMs,
-      hasBase: () => this.#base.time > 0,
-      isHealthy: () => health.isHealthy,
-      preloadTimeoutMs: settings.preloadTimeoutMs,
-      onError: (error) => this.#wentWrong(`switch ${epoch}`, error),
-    })
-    this.#run = run
-    void run.done.then(() => {
-      this.#run = undefined
-      this.#progress = NO_PROGRESS
-      release()
-    })
   }
 
   /** Tried again at the next tick, but for what leaves it open whether this site still consumes: then the process ends. */
@@ -465,16 +434,23 @@ export class Site implements SiteControl {
   #learn(record: SiteRecord): void {
     const before = this.#record
     if (!isNewer(record, before)) return
-    this.#record = record
+    this.#givingWay(record, () => (this.#record = record))
     this.#options.onRecord(record, before)
     if (record.active !== before.active) this.#watch.reset()
-    if (record.epoch !== this.#run?.epoch) void this.#run?.stop()
+    this.#switching.endOutdated()
     // Taken for dead by the other, and it was not.
     const wasActive = this.isConsuming && !this.role.consumes && !record.oldAlive
     void this.#consuming.apply().then(
       () => (wasActive ? this.#tellOverlap(record) : undefined),
       () => undefined,
     )
+  }
+
+  /** Notes when a record takes traffic from this site that the other is there to take. */
+  #givingWay(record: SiteRecord, take: () => void): void {
+    const tookTraffic = this.role.takesTraffic
+    take()
+    if (tookTraffic && !this.role.takesTraffic && record.oldAlive) this.#gaveWayAt = this.#options.clock.monotonic()
   }
 
   async #tellOverlap({ switchedAt }: SiteRecord): Promise<void> {
@@ -491,7 +467,7 @@ export class Site implements SiteControl {
     const { health } = this.#options
     const consumes = this.isConsuming || (await this.#fellows.consume(shown))
     const ends = consumes ? [] : await journalEnds(this.#options)
-    const [progress, overlap] = [this.#progress, this.#overlap]
+    const [progress, overlap] = [this.#switching.progress, this.#overlap]
     return { record: this.#record, healthy: health.isHealthy, consumes, ends, progress, overlap }
   }
 }

@@ -1,4 +1,4 @@
-import { sleep } from '../../common/clock.js'
+import { sleep, within } from '../../common/clock.js'
 import type { Clock } from '../../common/clock.js'
 import { ensureError } from '../../common/errors.js'
 import type { SiteProgress, SiteView } from '../../api/site/site-control.js'
@@ -28,12 +28,14 @@ export interface SwitchRunOptions {
   readonly isSafe: (loads: readonly PartitionLoad[]) => Promise<boolean>
   /** Topics of inputs. */
   readonly inputs: readonly string[]
-  readonly contact: Pick<PeerContact, 'exchange' | 'isSilent'>
+  readonly contact: Pick<PeerContact, 'exchange' | 'isSilent' | 'wasHeard'>
+  /** Between two checks of the other site. */
+  readonly checkIntervalMs: number
   /** Whoever was not heard for so long is not waited for. */
   readonly silenceMs: number
   /** There is a base to begin with. */
   readonly hasBase: () => boolean
-  /** This site's own components are well. */
+  /** The components of this site are well enough for it to take over. */
   readonly isHealthy: () => boolean
   readonly preloadTimeoutMs: number
   readonly onError: (error: Error) => void
@@ -172,7 +174,7 @@ export class SwitchRun {
     const { clock, contact, mirror, record } = this.#options
     const begun = clock.monotonic()
     for (;;) {
-      const view = await contact.exchange().catch(() => undefined)
+      const view = await this.#hear()
       if (view?.accepted === true && !view.consumes) {
         this.#ends = view.ends
         break
@@ -186,12 +188,20 @@ export class SwitchRun {
     await this.#move('fenced')
   }
 
+  /** What the old site says; undefined: it does not answer. One that is dead, as it seems, gets a moment only: nobody else works. */
+  async #hear(): Promise<Awaited<ReturnType<PeerContact['exchange']>> | undefined> {
+    const { clock, contact, record, checkIntervalMs } = this.#options
+    const asked = contact.exchange().catch(() => undefined)
+    const seemsDead = !record().oldAlive && !contact.wasHeard(checkIntervalMs)
+    return seemsDead ? within(clock, PAUSE_MS, asked) : asked
+  }
+
   async #catchUp(record: SiteRecord): Promise<void> {
-    const { clock, contact, mirror, domains, isSafe, inputs, silenceMs } = this.#options
+    const { clock, mirror, domains, isSafe, inputs, silenceMs } = this.#options
     const { signal } = this.#stop
     const begun = clock.monotonic()
     const preload = await this.#open(record)
-    this.#ends ??= (await contact.exchange().catch(() => undefined))?.ends
+    this.#ends ??= (await this.#hear())?.ends
     // What a site that was taken for dead takes in behind this is read here as well, and counts once.
     const takenIn = await mirror.takenIn(inputs)
     for (;;) {

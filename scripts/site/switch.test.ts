@@ -176,24 +176,27 @@ t.test('an abort in PRELOAD leaves the old site active, under a new epoch; later
   t.ok(sites.isSteady() && sites.primary.consumes)
 })
 
-t.test('a failover asked for while the old site cannot be reached for a moment waits for it, and loses nothing', async (t) => {
-  const sites = await twoSites(t)
-  const sender = new Sender(sites)
-  sender.begin()
-  await sites.advance(2000)
-  sites.link.isUp = false
-  await sites.advance(1000)
-  t.match(await sites.while(sites.secondary.site.act('failover', by)), { ok: true, status: 'failovering' })
-  await sites.advance(8000)
-  t.match(sites.secondary.site.record, { phase: 'PRELOAD', oldAlive: true })
-  t.ok(sites.primary.consumes && sites.primary.takesTraffic)
-  sites.link.isUp = true
-  await sites.until('failovered', () => sites.isSteady() && sites.secondary.consumes)
-  await sites.advance(1000)
-  await sender.end()
-  t.same(await sender.counted(), sender.acknowledged)
-  t.match(JSON.parse(sites.secondary.site.record.report), { lossWindowMs: 0 })
-})
+t.test(
+  'a failover asked for while the old site cannot be reached for a moment waits for it, and loses nothing',
+  async (t) => {
+    const sites = await twoSites(t)
+    const sender = new Sender(sites)
+    sender.begin()
+    await sites.advance(2000)
+    sites.link.isUp = false
+    await sites.advance(1000)
+    t.match(await sites.while(sites.secondary.site.act('failover', by)), { ok: true, status: 'failovering' })
+    await sites.advance(8000)
+    t.match(sites.secondary.site.record, { phase: 'PRELOAD', oldAlive: true })
+    t.ok(sites.primary.consumes && sites.primary.takesTraffic)
+    sites.link.isUp = true
+    await sites.until('failovered', () => sites.isSteady() && sites.secondary.consumes)
+    await sites.advance(1000)
+    await sender.end()
+    t.same(await sender.counted(), sender.acknowledged)
+    t.match(JSON.parse(sites.secondary.site.record.report), { lossWindowMs: 0 })
+  },
+)
 
 t.test('one asked for of a site that has died goes on without it once that has failed its checks', async (t) => {
   const sites = await twoSites(t)

@@ -11,7 +11,10 @@ t.test('`pulsefold site` tells how two sites stand, moves the active role to its
   const site = (act: string, at: 'primary' | 'secondary', ...more: string[]): Promise<string> =>
     sites.site(at).ready.then((url) => commandLine('site', act, '--url', url, ...more))
 
-  t.match(await site('status', 'secondary'), /^0 this site +secondary\nactive +primary\nphase +STEADY, epoch 1, manual\n/)
+  t.match(
+    await site('status', 'secondary'),
+    /^0 this site +secondary\nactive +primary\nphase +STEADY, epoch 1, manual\n/,
+  )
   t.match(await site('drill', 'secondary'), /^0 the loaded state is that of the active site\n\d+ events in /)
   t.match(await site('drill', 'primary'), /^70 .*this site is active: ask the other one/s)
   t.match(await site('abort', 'primary'), /^70 .*there is no switch under way/s)
