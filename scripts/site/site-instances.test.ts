@@ -165,7 +165,11 @@ t.test('a target of which any instance is not well does not take over, until all
   const sick = sites.secondary.running.find(({ site }) => !site.leads)
   if (sick !== undefined) sick.troubles = ['the disk is full']
   const [waiting] = sites.secondary.running
-  await sites.until('all know', () => waiting?.site.healthReasons().join().includes('the disk is full') === true, 30_000)
+  await sites.until(
+    'all know',
+    () => waiting?.site.healthReasons().join().includes('the disk is full') === true,
+    30_000,
+  )
   await sites.while(Promise.resolve(sites.secondary.leader?.site.act('failover', by)))
   await sites.advance(20_000)
   t.match(sites.secondary.leader?.site.record, { phase: 'PRELOAD', oldAlive: true })

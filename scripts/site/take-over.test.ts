@@ -31,6 +31,41 @@ t.test(
   },
 )
 
+t.test('a primary that hangs is taken over from as soon as one that is dead, and is not waited for', async (t) => {
+  const sites = await twoSites(t)
+  await sites.while(sites.primary.count('a'))
+  await sites.advance(2000)
+  sites.link.isStalled = true
+  const hung = sites.clock.monotonic()
+  await sites.until('taken over', () => sites.secondary.takesTraffic, 60_000)
+  // The third check may have its whole limit.
+  const [checkMs, limitMs, tickMs] = [11_000, 6000, 1000]
+  t.ok(sites.clock.monotonic() - hung <= 3 * checkMs + limitMs + tickMs, `${sites.clock.monotonic() - hung} ms`)
+  const taken = sites.clock.monotonic()
+  await sites.until('steady', () => sites.secondary.consumes && sites.secondary.site.record.phase === 'STEADY')
+  t.ok(sites.clock.monotonic() - taken <= 5000, `${sites.clock.monotonic() - taken} ms`)
+  await sites.advance(500)
+  t.equal(await sites.secondary.countOf('a'), 1)
+  sites.link.isStalled = false
+  await sites.until('the primary gives way', () => sites.isSteady(), 60_000)
+})
+
+t.test('an operator is answered at once, also while the other site hangs', async (t) => {
+  const sites = await twoSites(t, { settings: { automaticSwitch: false } })
+  sites.link.isStalled = true
+  for (const [act, answer] of [
+    ['failover', { status: 'failovering', phase: 'PRELOAD' }],
+    ['failback', { ok: false, reason: 'conflict' }],
+    ['abort', { status: 'aborted' }],
+  ] as const) {
+    const asked = sites.clock.monotonic()
+    t.match(await sites.while(sites.secondary.site.act(act, by)), answer)
+    t.ok(sites.clock.monotonic() - asked <= 2500, `${act}: ${sites.clock.monotonic() - asked} ms`)
+  }
+  sites.link.isStalled = false
+  await sites.until('aborted at both', () => sites.isSteady(), 60_000)
+})
+
 t.test('after a switch by request nothing goes back by itself', async (t) => {
   const sites = await twoSites(t, { settings: { failbackHoldOffMs: 10_000 } })
   await sites.while(sites.primary.site.act('failover', by))

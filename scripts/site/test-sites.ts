@@ -1,3 +1,4 @@
+import { sleep } from '../../common/clock.js'
 import type { Clock } from '../../common/clock.js'
 import { otherSite } from '../../processors/site/index.js'
 import type { SiteName, SiteRecord } from '../../processors/site/index.js'
@@ -15,10 +16,14 @@ import type { SiteSettings } from './site-options.js'
 import { SteppedWorld } from './stepped-world.js'
 import { testSiteParts } from './test-site-parts.js'
 
-/** A link between the two sites: down it takes nothing, and loses the answers that are on their way. */
+/** A link between the two sites: down it takes nothing, and loses the answers that are on their way; stalled nothing comes back. */
 export interface Link {
   isUp: boolean
+  isStalled: boolean
 }
+
+/** The other site is not waited for longer, as over HTTP. */
+const LIMITS_MS = { exchange: 15_000, isHealthy: 6000, history: 30_000, act: 5000, digests: 5000 }
 
 export interface TestSitesOptions {
   readonly settings?: Partial<SiteSettings>
@@ -32,7 +37,7 @@ export interface TestSitesOptions {
  * Either can be crashed and started again on what it left, and the link between them broken.
  */
 export class TestSites extends SteppedWorld {
-  readonly link: Link = { isUp: true }
+  readonly link: Link = { isUp: true, isStalled: false }
   readonly primary: TestSite
   readonly secondary: TestSite
 
@@ -188,8 +193,13 @@ export class TestSite {
     const mustBeUp = (): void => {
       if (!sites.link.isUp) throw new Error('the link is down')
     }
-    const over = async <Result>(call: () => Promise<Result> | Result): Promise<Result> => {
+    const over = async <Result>(
+      what: keyof typeof LIMITS_MS,
+      call: () => Promise<Result> | Result,
+    ): Promise<Result> => {
       mustBeUp()
+      if (sites.link.isStalled) await sleep(sites.clock, LIMITS_MS[what])
+      if (sites.link.isStalled) throw new Error('no answer')
       // A process that ends in the middle of an answer resets its connections.
       const reset = new Promise<never>((_resolve, reject) => {
         sites.of(otherSite(this.name)).onCrash.add(() => reject(new Error('the connection was reset')))
@@ -201,11 +211,11 @@ export class TestSite {
     }
     return {
       url: 'http://other',
-      exchange: (record) => over(() => other().exchange(record)),
-      isHealthy: () => over(() => sites.of(otherSite(this.name)).answersHealth()),
-      history: (wanted, signal) => over(() => other().history(wanted, 100, signal)),
-      act: (act, by) => over(() => other().act(act, { ...by, forwarded: true })),
-      digests: () => over(() => other().digests()),
+      exchange: (record) => over('exchange', () => other().exchange(record)),
+      isHealthy: () => over('isHealthy', () => sites.of(otherSite(this.name)).answersHealth()),
+      history: (wanted, signal) => over('history', () => other().history(wanted, 100, signal)),
+      act: (act, by) => over('act', () => other().act(act, { ...by, forwarded: true })),
+      digests: () => over('digests', () => other().digests()),
     }
   }
 
