@@ -56,10 +56,12 @@ export async function pluginDown(directory: string): Promise<readonly Figure[]> 
   const read = reader(application)
   plugin.goDown()
   await until(async () => {
-    for (const cmHandle of waiting) {
+    // Read side by side, as different clients do: one after another, the time would be that of twelve reads.
+    const looked = [...waiting].map(async (cmHandle) => {
       const answer = await read(cmHandle)
       if (answer.found && answer.handle.trustLevel === 'NONE') waiting.delete(cmHandle)
-    }
+    })
+    await Promise.all(looked)
     return waiting.size === 0
   })
   const readMs = performance.now() - plugin.toldDownAt()
