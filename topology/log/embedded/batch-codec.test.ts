@@ -4,8 +4,9 @@ import t from 'tap'
 import type { Test } from 'tap'
 import { LogError } from '../errors.js'
 import type { LogRecord, NewRecord } from '../log.js'
-import { decodeRecords, encodeBatches, encodeKept, sealBatch, storedBatch } from './batch-codec.js'
+import { encodeBatches, encodeKept, sealBatch, storedBatch } from './batch-codec.js'
 import type { Seal, StoredBatch } from './batch-codec.js'
+import { recordsOf } from './stored-records.js'
 
 const seal: Seal = { appendedAt: 7, maxTimestamp: 7, highestTimestamp: 9, endBytes: 11 }
 const base = 2 ** 40 + 3
@@ -49,9 +50,7 @@ function expected(records: readonly NewRecord[], stampMs: number | 'log'): LogRe
 }
 
 function decode(batches: readonly StoredBatch[], from = base): LogRecord[] {
-  const records: LogRecord[] = []
-  for (const batch of batches) decodeRecords(batch, from, { records: Infinity, bytes: Infinity }, records)
-  return records
+  return batches.flatMap((batch) => recordsOf(batch, from))
 }
 
 t.test('records come back as they were, from any offset', async (t) => {

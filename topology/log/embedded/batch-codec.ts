@@ -1,7 +1,7 @@
 import { LogError } from '../errors.js'
-import type { LogRecord, NewRecord } from '../log.js'
-import { HeaderNames, readHeaderNames } from './header-names.js'
-import { noHeaders, RecordReader, sizeOf, varintBytes, writeRecord, writeVarint } from './record-codec.js'
+import type { Headers, LogRecord, NewRecord } from '../log.js'
+import { readHeaderNames } from './header-names.js'
+import { RecordReader, RecordWriter } from './record-codec.js'
 
 /*
  * One stored value holds the records of one append (or a slice of a long one):
@@ -61,70 +61,54 @@ export function encodeBatches(
   maxRecordBytes: number,
 ): EncodedBatch[] {
   const batches: EncodedBatch[] = []
-  let slice = { from: 0, to: 0, bytes: 0, names: new HeaderNames() }
-  for (const [i, record] of records.entries()) {
-    if (slice.bytes >= fullBatchBytes || i - slice.from >= maxBatchRecords) {
-      batches.push(encodeSlice(records, slice, stampMs))
-      slice = { from: i, to: i, bytes: 0, names: new HeaderNames() }
-    }
-    slice.bytes += sizeOf(record, i, slice.names, maxRecordBytes)
-    slice.to = i + 1
+  const flags = stampMs !== 'log' && hasOwnTimestamps(records, stampMs) ? ownTimestamps : 0
+  for (let from = 0; from < records.length; from += batches.at(-1)?.span ?? 0) {
+    batches.push(encodeBatch(records, from, stampMs, flags, maxRecordBytes))
   }
-  if (records.length > 0) batches.push(encodeSlice(records, slice, stampMs))
   return batches
 }
 
-interface Slice {
-  readonly from: number
-  readonly to: number
-  /** Bytes of the records as encoded. */
-  readonly bytes: number
-  readonly names: HeaderNames
+/** As many records from `from` on as a batch takes. */
+function encodeBatch(
+  records: readonly NewRecord[],
+  from: number,
+  stampMs: number | 'log',
+  flags: number,
+  maxRecordBytes: number,
+): EncodedBatch {
+  const writer = new RecordWriter()
+  const end = Math.min(from + maxBatchRecords, records.length)
+  let maxTimestamp = -1
+  let to = from
+  for (; to < end && writer.at < fullBatchBytes; to++) {
+    const record = records[to] as NewRecord
+    if (stampMs !== 'log') {
+      const timestamp = record.timestamp ?? stampMs
+      if (timestamp > maxTimestamp) maxTimestamp = timestamp
+      if (flags !== 0) writer.double(timestamp)
+    }
+    writer.record(record, to, maxRecordBytes)
+  }
+  const value = writer.take(headerBytes)
+  writeFixed(value, flags, to - from, to - from)
+  return { value, span: to - from, maxTimestamp }
 }
 
-function encodeSlice(
-  records: readonly NewRecord[],
-  { from, to, bytes, names }: Slice,
-  stampMs: number | 'log',
-): EncodedBatch {
-  const first = records[from]?.timestamp ?? stampMs
-  let maxTimestamp = -1
-  let flags = 0
-  if (stampMs !== 'log') {
-    for (let i = from; i < to; i++) {
-      const timestamp = records[i]?.timestamp ?? stampMs
-      if (timestamp > maxTimestamp) maxTimestamp = timestamp
-      if (timestamp !== first) flags = ownTimestamps
-    }
-  }
-  const stampBytes = flags === 0 ? 0 : 8 * (to - from)
-  // Not from Buffer's pool: a small batch in the tail cache would hold a whole slab.
-  const value = Buffer.allocUnsafeSlow(headerBytes + names.encodedBytes + bytes + stampBytes)
-  writeFixed(value, flags, to - from, to - from)
-  let at = names.write(value, headerBytes)
-  for (let i = from; i < to; i++) {
-    const record = records[i] as NewRecord
-    if (flags !== 0) at = value.writeDoubleBE(record.timestamp ?? (stampMs as number), at)
-    at = writeRecord(value, at, record, names)
-  }
-  return { value, span: to - from, maxTimestamp }
+function hasOwnTimestamps(records: readonly NewRecord[], stampMs: number): boolean {
+  const first = records[0]?.timestamp ?? stampMs
+  return records.some(({ timestamp }) => (timestamp ?? stampMs) !== first)
 }
 
 /** Encodes what compaction left of one or several neighbouring batches, sealed, with their own offsets and timestamps. */
 export function encodeKept(records: readonly LogRecord[], base: number, next: number, seal: Seal): StoredBatch {
-  const names = new HeaderNames()
-  let bytes = 0
+  const writer = new RecordWriter()
   for (const record of records) {
-    bytes += varintBytes(record.offset - base) + 8 + sizeOf(record, record.offset, names, Infinity)
+    writer.varint(record.offset - base)
+    writer.double(record.timestamp)
+    writer.record(record, record.offset, Infinity)
   }
-  const value = Buffer.allocUnsafeSlow(headerBytes + names.encodedBytes + bytes)
+  const value = writer.take(headerBytes)
   writeFixed(value, ownTimestamps | ownOffsets, records.length, next - base)
-  let at = names.write(value, headerBytes)
-  for (const record of records) {
-    at = writeVarint(value, at, record.offset - base)
-    at = value.writeDoubleBE(record.timestamp, at)
-    at = writeRecord(value, at, record, names)
-  }
   sealBatch(value, seal)
   return { base, next, value }
 }
@@ -160,36 +144,94 @@ export function storedBatch(base: number, value: Buffer): StoredBatch {
   return { base, next: base + value.readUIntBE(6, 6), value }
 }
 
-/**
- * Adds the records from offset `from` on to `into` until the budget is used up; a first record is taken in any case.
- * Returns the offset to read on from. Keys and values are views of the batch.
- */
-export function decodeRecords(batch: StoredBatch, from: number, budget: ReadBudget, into: LogRecord[]): number {
+/** Consecutive records of one stored batch. */
+export interface BatchPart {
+  readonly batch: StoredBatch
+  /** The number of the first of them in the batch, and where it begins in the batch's bytes. */
+  readonly index: number
+  readonly at: number
+  readonly count: number
+  /** The offset to read on from. */
+  readonly next: number
+}
+
+/** The records from offset `from` on until the budget, which is reduced, is used up; a `first` record is taken in any case. */
+export function partOf(batch: StoredBatch, from: number, budget: ReadBudget, first: boolean): BatchPart {
   const { base, value } = batch
-  const flags = value[1] as number
-  const count = value.readUInt32BE(2)
-  const common = value.readDoubleBE(20)
-  const reader = new RecordReader(value, headerBytes)
-  const names = readHeaderNames(reader)
-  let headers = noHeaders
-  for (let i = 0; i < count; i++) {
+  const total = value.readUInt32BE(2)
+  if (from <= base && total <= budget.records && value.length <= budget.bytes) {
+    budget.records -= total
+    budget.bytes -= value.length
+    return { batch, index: 0, at: afterNames(value), count: total, next: batch.next }
+  }
+  const reader = new BatchReader(batch, afterNames(value))
+  let { at } = reader
+  let index = 0
+  let count = 0
+  for (let i = 0; i < total; i++) {
     const startsAt = reader.at
-    const offset = base + ((flags & ownOffsets) === 0 ? i : reader.varint())
-    const timestamp = (flags & ownTimestamps) === 0 ? common : reader.double()
+    const offset = reader.skip(i)
     if (offset < from) {
-      reader.skipRecord()
+      at = reader.at
+      index = i + 1
       continue
     }
-    if (into.length > 0 && (budget.records <= 0 || budget.bytes <= 0)) return offset
-    const key = reader.bytesOrNull()
-    const content = reader.bytesOrNull()
-    headers = reader.headers(names, headers)
-    const record = { offset, timestamp, key, value: content, headers }
     const size = reader.at - startsAt
-    if (into.length > 0 && size > budget.bytes) return offset
+    const isTaken = first && count === 0
+    if (!isTaken && (budget.records <= 0 || size > budget.bytes)) return { batch, index, at, count, next: offset }
     budget.records--
     budget.bytes -= size
-    into.push(record)
+    count++
   }
-  return batch.next
+  return { batch, index, at, count, next: batch.next }
+}
+
+/** Reads the records of a stored batch one after the other. Keys and values are views of the batch. Errors: LOG_DAMAGED. */
+export class BatchReader {
+  readonly #reader: RecordReader
+  readonly #names: readonly string[]
+  readonly #base: number
+  readonly #common: number
+  readonly #hasOwnOffsets: boolean
+  readonly #hasOwnTimestamps: boolean
+
+  constructor({ base, value }: StoredBatch, at: number) {
+    const flags = value[1] as number
+    this.#base = base
+    this.#common = value.readDoubleBE(20)
+    this.#hasOwnOffsets = (flags & ownOffsets) !== 0
+    this.#hasOwnTimestamps = (flags & ownTimestamps) !== 0
+    this.#reader = new RecordReader(value, headerBytes)
+    this.#names = readHeaderNames(this.#reader)
+    this.#reader.at = at
+  }
+
+  get at(): number {
+    return this.#reader.at
+  }
+
+  /** The record at hand, the one with number `index` in its batch; headers that are as those of `before` are the same objects. */
+  next(index: number, before: Headers): LogRecord {
+    const reader = this.#reader
+    const offset = this.#base + (this.#hasOwnOffsets ? reader.varint() : index)
+    const timestamp = this.#hasOwnTimestamps ? reader.double() : this.#common
+    const key = reader.bytesOrNull()
+    const value = reader.bytesOrNull()
+    return { offset, timestamp, key, value, headers: reader.headers(this.#names, before) }
+  }
+
+  /** Goes over a record; answers its offset. */
+  skip(index: number): number {
+    const reader = this.#reader
+    const offset = this.#base + (this.#hasOwnOffsets ? reader.varint() : index)
+    if (this.#hasOwnTimestamps) reader.double()
+    reader.skipRecord()
+    return offset
+  }
+}
+
+function afterNames(value: Buffer): number {
+  const reader = new RecordReader(value, headerBytes)
+  readHeaderNames(reader)
+  return reader.at
 }

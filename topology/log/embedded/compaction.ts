@@ -1,7 +1,8 @@
 import type { LogRecord } from '../log.js'
 import type { Seal, StoredBatch } from './batch-codec.js'
-import { decodeRecords, encodeKept, sealOf } from './batch-codec.js'
+import { encodeKept, sealOf } from './batch-codec.js'
 import type { Partition } from './partition.js'
+import { recordsOf } from './stored-records.js'
 
 /** Records of neighbouring batches are gathered up to so many bytes into one. */
 const mergedBytes = 262_144
@@ -103,12 +104,6 @@ class Merge {
     const maxTimestamp = this.#left.reduce((max, { timestamp }) => Math.max(max, timestamp), -1)
     return [encodeKept(this.#left, base, this.#next, { ...this.#seal, maxTimestamp })]
   }
-}
-
-function recordsOf(batch: StoredBatch): LogRecord[] {
-  const records: LogRecord[] = []
-  decodeRecords(batch, batch.base, { records: Infinity, bytes: Infinity }, records)
-  return records
 }
 
 function keyText(key: Buffer): string {

@@ -2,7 +2,7 @@ import type { Clock } from '../../../common/clock.js'
 import { sleep } from '../../../common/clock.js'
 import { ensureError } from '../../../common/errors.js'
 import { LogError } from '../errors.js'
-import type { GroupListener, RecordBatch } from '../log.js'
+import type { DeliveredBatch, GroupListener } from '../log.js'
 import type { Partition } from './partition.js'
 
 const firstBackoffMs = 100
@@ -65,7 +65,7 @@ export class Delivery {
   async run(from: number): Promise<void> {
     let position = from
     let failures = 0
-    let batch: RecordBatch | undefined
+    let batch: DeliveredBatch | undefined
     const isOver = (): boolean => this.#isStopped() || this.#isSought()
     while (!this.#isStopped()) {
       try {
@@ -80,7 +80,7 @@ export class Delivery {
             await this.partition.reachesBeyond(position, isOver)
           }
           const readAt = this.#options.clock.monotonic()
-          batch = { ...(await this.partition.read(position, this.#options)), readAt }
+          batch = { ...(await this.partition.readLazily(position, this.#options)), readAt }
         }
         // `pause` or `stop` may have come while the batch was read.
         await this.#resumed

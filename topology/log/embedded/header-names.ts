@@ -1,20 +1,22 @@
 import type { RecordReader } from './record-codec.js'
-import { varintBytes, writeVarint } from './record-codec.js'
+import { varintBytes, writeVarint } from './varint.js'
 
 /** The header names of one batch: each is stored once, in front of the records, which refer to it by number. */
 export class HeaderNames {
   readonly #numbers = new Map<string, number>()
   readonly #lengths: number[] = []
   #textBytes = 0
+  /** Names of the record before by place, and their numbers: mostly the next record has the same. */
+  readonly #lastNames: string[] = []
+  readonly #lastNumbers: number[] = []
 
-  /** The number of a name, which is added when new. */
-  add(name: string): number {
-    const known = this.#numbers.get(name)
-    if (known !== undefined) return known
-    const bytes = Buffer.byteLength(name)
-    this.#textBytes += varintBytes(bytes) + bytes
-    this.#numbers.set(name, this.#lengths.length)
-    return this.#lengths.push(bytes) - 1
+  /** The number of the name that stands at `place` in its record; a new one is added. */
+  add(name: string, place: number): number {
+    if (this.#lastNames[place] === name) return this.#lastNumbers[place] as number
+    const number = this.#numberOf(name)
+    this.#lastNames[place] = name
+    this.#lastNumbers[place] = number
+    return number
   }
 
   /** UTF-8 bytes of a name. */
@@ -33,6 +35,15 @@ export class HeaderNames {
       at += out.write(name, at)
     }
     return at
+  }
+
+  #numberOf(name: string): number {
+    const known = this.#numbers.get(name)
+    if (known !== undefined) return known
+    const bytes = Buffer.byteLength(name)
+    this.#textBytes += varintBytes(bytes) + bytes
+    this.#numbers.set(name, this.#lengths.length)
+    return this.#lengths.push(bytes) - 1
   }
 }
 

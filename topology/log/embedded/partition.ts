@@ -1,11 +1,12 @@
 import type { KeyValueStore, WriteOperation } from '../../../state-stores/key-value-store.js'
 import { LogError } from '../errors.js'
-import type { Appended, LogRecord, ReadOptions, RecordBatch, TopicPartition } from '../log.js'
-import type { EncodedBatch, ReadBudget, Seal, StoredBatch } from './batch-codec.js'
-import { decodeRecords, sealBatch, sealOf } from './batch-codec.js'
+import type { Appended, DeliveredBatch, ReadOptions, RecordBatch, TopicPartition } from '../log.js'
+import type { BatchPart, EncodedBatch, ReadBudget, Seal, StoredBatch } from './batch-codec.js'
+import { partOf, sealBatch, sealOf } from './batch-codec.js'
 import { BatchRows } from './batch-rows.js'
 import { offsetLimit, partitionKey } from './rows.js'
 import { logErrorOf } from './store-failure.js'
+import { recordsOf, StoredRecords } from './stored-records.js'
 import type { TailCache } from './tail-cache.js'
 import { Tail } from './tail-cache.js'
 import type { PreparedWrite } from './write-queue.js'
@@ -159,17 +160,23 @@ export class Partition implements TopicPartition {
   }
 
   async read(offset: number, options: ReadOptions = {}): Promise<RecordBatch> {
+    const { topic, partition, records, next, end } = await this.readLazily(offset, options)
+    return { topic, partition, records: [...records], next, end }
+  }
+
+  /** As `read`, of records that are made when they are gone over. */
+  async readLazily(offset: number, options: ReadOptions = {}): Promise<DeliveredBatch> {
     const end = this.end
     this.#checkRange(offset, end)
-    const budget: ReadBudget = {
-      records: options.maxRecords ?? Infinity,
-      bytes: options.maxBytes ?? defaultReadBytes,
-    }
-    const records: LogRecord[] = []
+    const maxBytes = options.maxBytes ?? defaultReadBytes
+    const budget: ReadBudget = { records: options.maxRecords ?? Infinity, bytes: maxBytes }
+    const parts: BatchPart[] = []
     let next = offset
     /** Answers whether to go on. */
     const take = (batch: StoredBatch): boolean => {
-      next = decodeRecords(batch, next, budget, records)
+      const part = partOf(batch, next, budget, parts.length === 0)
+      next = part.next
+      if (part.count > 0) parts.push(part)
       return next === batch.next && next < end && budget.records > 0 && budget.bytes > 0
     }
     if (this.#tail.covers(offset)) {
@@ -179,7 +186,8 @@ export class Partition implements TopicPartition {
       // The log start may have moved past the offset while the store was read.
       this.#checkRange(offset, end)
     }
-    return { topic: this.topic, partition: this.partition, records, next, end }
+    const { topic, partition } = this
+    return { topic, partition, records: new StoredRecords(parts), bytes: maxBytes - budget.bytes, next, end }
   }
 
   #checkRange(offset: number, end: number): void {
@@ -201,9 +209,7 @@ export class Partition implements TopicPartition {
     // The running value may come from a batch that retention or compaction took, so it only says where to begin.
     for await (const batch of this.batches.range(Math.max(first.base, this.start), end)) {
       if (sealOf(batch.value).maxTimestamp < timestampMs) continue
-      const records: LogRecord[] = []
-      decodeRecords(batch, this.start, { records: Infinity, bytes: Infinity }, records)
-      const hit = records.find((record) => record.timestamp >= timestampMs)
+      const hit = recordsOf(batch, this.start).find((record) => record.timestamp >= timestampMs)
       if (hit !== undefined) return hit.offset
     }
     return end

@@ -1,6 +1,7 @@
 import { LogError } from '../errors.js'
 import type { Headers, NewRecord } from '../log.js'
-import type { HeaderNames } from './header-names.js'
+import { HeaderNames } from './header-names.js'
+import { writeVarint } from './varint.js'
 
 /*
  * A record: key, value, header count, then of each header the number of its name and its value. Bytes stand behind their
@@ -96,74 +97,93 @@ export class RecordReader {
   }
 }
 
-/** Bytes of a record as encoded; its header names are added to `names`. Errors: RECORD_TOO_LARGE. */
-export function sizeOf(record: NewRecord, index: number, names: HeaderNames, maxRecordBytes: number): number {
-  const { key, value, headers = noHeaders } = record
-  let content = (key?.length ?? 0) + (value?.length ?? 0)
-  let nameBytes = 0
-  let numbers =
-    varintBytes(key === null ? 0 : key.length + 1) +
-    varintBytes(value === null ? 0 : value.length + 1) +
-    varintBytes(headers.length)
-  for (const [name, header] of headers) {
-    const number = names.add(name)
-    nameBytes += names.lengthOf(number)
-    content += header.length
-    numbers += varintBytes(number) + varintBytes(header.length)
-  }
-  if (content + nameBytes > maxRecordBytes) {
-    throw new LogError(
-      'RECORD_TOO_LARGE',
-      `record ${index} has ${content + nameBytes} bytes, the bound is ${maxRecordBytes}`,
-      {
-        details: { index, bytes: content + nameBytes, maxRecordBytes },
-      },
-    )
-  }
-  return content + numbers
-}
-
-export function writeRecord(out: Buffer, from: number, record: NewRecord, names: HeaderNames): number {
-  const { key, value, headers = noHeaders } = record
-  let at = writeBytesOrNull(out, from, key)
-  at = writeBytesOrNull(out, at, value)
-  at = writeVarint(out, at, headers.length)
-  for (const [name, header] of headers) {
-    at = writeVarint(out, at, names.add(name))
-    at = writeVarint(out, at, header.length)
-    at = writeBytes(out, at, header)
-  }
-  return at
-}
-
-function writeBytesOrNull(out: Buffer, at: number, bytes: Buffer | null): number {
-  if (bytes === null) return writeVarint(out, at, 0)
-  at = writeVarint(out, at, bytes.length + 1)
-  return writeBytes(out, at, bytes)
-}
-
+/** The buffer that batches are put together in, for the next one: encoding a batch is one synchronous step. */
+let scratch = Buffer.allocUnsafeSlow(512 * 1024)
+/** A larger one is not kept. */
+const KEPT_SCRATCH_BYTES = 2 * 1024 * 1024
+const VARINT_BYTES = 8
 /** Up to here a loop costs less than a call out of JavaScript. */
 const FEW_BYTES = 64
 
-function writeBytes(out: Buffer, at: number, bytes: Buffer): number {
-  const { length } = bytes
-  if (length > FEW_BYTES) out.set(bytes, at)
-  else for (let i = 0; i < length; i++) out[at + i] = bytes[i] as number
-  return at + length
-}
+/** Puts the records of one batch together, in one pass; nothing else is encoded before it is taken. */
+export class RecordWriter {
+  readonly #names = new HeaderNames()
+  #out = scratch
+  /** Bytes written: the records' so far. */
+  at = 0
 
-export function varintBytes(value: number): number {
-  let bytes = 1
-  for (let rest = value; rest >= 0x80; rest = Math.floor(rest / 0x80)) bytes++
-  return bytes
-}
-
-export function writeVarint(out: Buffer, at: number, value: number): number {
-  let rest = value
-  while (rest >= 0x80) {
-    out[at++] = (rest % 0x80) | 0x80
-    rest = Math.floor(rest / 0x80)
+  varint(value: number): void {
+    this.#makeRoom(VARINT_BYTES)
+    this.at = writeVarint(this.#out, this.at, value)
   }
-  out[at++] = rest
-  return at
+
+  double(value: number): void {
+    this.#makeRoom(8)
+    this.at = this.#out.writeDoubleBE(value, this.at)
+  }
+
+  /** Errors: RECORD_TOO_LARGE, which names the record by `index`. */
+  record({ key, value, headers = noHeaders }: NewRecord, index: number, maxRecordBytes: number): void {
+    let bytes = (key?.length ?? 0) + (value?.length ?? 0)
+    if (bytes > maxRecordBytes) throw tooLarge(index, bytes, maxRecordBytes)
+    this.#bytesOrNull(key)
+    this.#bytesOrNull(value)
+    this.varint(headers.length)
+    for (let place = 0; place < headers.length; place++) {
+      const [name, header] = headers[place] as Headers[number]
+      const number = this.#names.add(name, place)
+      bytes += this.#names.lengthOf(number) + header.length
+      if (bytes > maxRecordBytes) throw tooLarge(index, sizeOf({ key, value, headers }), maxRecordBytes)
+      this.varint(number)
+      this.varint(header.length)
+      this.#bytes(header)
+    }
+  }
+
+  /** Header names and records behind `headBytes` bytes that are still to be written. */
+  take(headBytes: number): Buffer {
+    // Not from Buffer's pool: a small batch in the tail cache would hold a whole slab.
+    const batch = Buffer.allocUnsafeSlow(headBytes + this.#names.encodedBytes + this.at)
+    const from = this.#names.write(batch, headBytes)
+    this.#out.copy(batch, from, 0, this.at)
+    return batch
+  }
+
+  #bytesOrNull(bytes: Buffer | null): void {
+    if (bytes === null) {
+      this.varint(0)
+    } else {
+      this.varint(bytes.length + 1)
+      this.#bytes(bytes)
+    }
+  }
+
+  #bytes(bytes: Buffer): void {
+    const { length } = bytes
+    this.#makeRoom(length)
+    const { at } = this
+    const out = this.#out
+    if (length > FEW_BYTES) out.set(bytes, at)
+    else for (let i = 0; i < length; i++) out[at + i] = bytes[i] as number
+    this.at = at + length
+  }
+
+  #makeRoom(bytes: number): void {
+    if (this.at + bytes <= this.#out.length) return
+    const larger = Buffer.allocUnsafeSlow(Math.max(2 * this.#out.length, this.at + bytes))
+    this.#out.copy(larger, 0, 0, this.at)
+    this.#out = larger
+    if (larger.length <= KEPT_SCRATCH_BYTES) scratch = larger
+  }
+}
+
+function sizeOf({ key, value, headers = noHeaders }: NewRecord): number {
+  const sizes = headers.map(([name, header]) => Buffer.byteLength(name) + header.length)
+  return sizes.reduce((sum, size) => sum + size, (key?.length ?? 0) + (value?.length ?? 0))
+}
+
+function tooLarge(index: number, bytes: number, maxRecordBytes: number): LogError {
+  return new LogError('RECORD_TOO_LARGE', `record ${index} has ${bytes} bytes, the bound is ${maxRecordBytes}`, {
+    details: { index, bytes, maxRecordBytes },
+  })
 }
