@@ -2,7 +2,7 @@ import { deadLetterPartition, deadLetterRecord } from './ingest/dead-letters.js'
 import type { DeadLetter } from './ingest/dead-letters.js'
 import { httpIngest } from './ingest/http-ingest.js'
 import type { HttpIngest } from './ingest/http-ingest.js'
-import { Intake } from './ingest/intake.js'
+import { domainIntake } from './ingest/domain-intake.js'
 import type { Act } from './ingest/sources/register.js'
 import { Sources } from './ingest/sources/sources.js'
 import type { Advertised, ApplicationOptions, TakenIn } from './application-options.js'
@@ -23,6 +23,7 @@ import type { LocalStores } from './cluster/held-stores.js'
 import { StandbySet } from './cluster/standby-set.js'
 import type { LocalCommandResult } from './cluster/instance-call.js'
 import type { LocalStreams } from './cluster/local-streams.js'
+import { keptOnceWriter } from './kept-once-writer.js'
 import { LogWrites } from './log-writes.js'
 import type {
   DeliveredBatch,
@@ -56,6 +57,7 @@ import type {
   Streams,
 } from './streams.js'
 import type { TaskEnvironment } from './task/environment.js'
+import { OnceWriter } from './task/once-writer.js'
 import type { Standby, StandbyEnvironment } from './task/standby.js'
 import type { HeldJournal } from './task/staleness.js'
 import { RowCache } from './task/row-cache.js'
@@ -85,6 +87,7 @@ export class Application implements Streams, LocalStreams {
   readonly #backlog = new Backlog()
   readonly #turns: Turns
   readonly #rowCache: RowCache
+  readonly #onceWriter: OnceWriter
   #member: GroupMember | undefined
   #hasJoined = false
   #hasCaughtUp = false
@@ -111,6 +114,12 @@ export class Application implements Streams, LocalStreams {
       partitionsOf: () => this.#partitionsOf(),
     })
     this.#turns = new Turns(clock)
+    this.#onceWriter = new OnceWriter({
+      ...{ clock, log, id: names.onceWriter(applicationId, instance) },
+      giveWay: () => this.#backlog.giveWay(clock, this.#stopping.signal),
+      inTurn: (work) => this.#turns.run(work, 'canWait'),
+      onRetry: (error) => observer.onError('outputs', error),
+    })
     this.#stores = localStores(options, () => this.isCurrent)
     this.#commands = pendingCommands(clock)
     this.#sources = new Sources({
@@ -147,7 +156,8 @@ export class Application implements Streams, LocalStreams {
         onFatal: options.onFatal,
       })
       const standbys = new StandbySet((partition) => this.#standbyEnvironment(domain, partition))
-      const intake = this.#intake(processor, writers)
+      const inputs = { log, clock, sources: this.#sources, member: () => this.#member, observer }
+      const intake = domainIntake(processor, writers, { ...inputs, signal: this.#stopping.signal })
       const domain: Domain = { processor, journalTopic, codec, writers, tasks, standbys, intake }
       this.#domains.set(processor.name, domain)
       this.#journals.set(journalTopic, domain)
@@ -298,7 +308,7 @@ export class Application implements Streams, LocalStreams {
     args: Arguments,
     demand: Demand = {},
   ): Promise<readonly QueryResult<Result>[]> {
-    const partitions = Array.from({ length: this.#options.partitions }, (_, partition) => partition)
+    const partitions = [...Array(this.#options.partitions).keys()]
     return Promise.all(partitions.map((partition) => this.queryPartition(domain, query, partition, args, demand)))
   }
 
@@ -419,23 +429,6 @@ export class Application implements Streams, LocalStreams {
     return this.#backlog.during(batch, () => (domain === undefined ? this.#sources : domain.tasks).process(batch))
   }
 
-  #intake({ name, inputs, inputsTakenIn }: Processor, writers: readonly JournalWriter[]): Intake {
-    const { log, clock, observer } = this.#options
-    const onError = (error: Error): void => observer.onError(`intake of ${name}`, error)
-    return new Intake({
-      clock,
-      log,
-      inputs: () => inputs.flatMap(({ topic }) => this.#sources.partitionsOf(topic)),
-      committed: async (input) => this.#sources.takenIn(input) ?? (await this.#member?.committed(input))?.offset,
-      tell: (partition, taken) => {
-        const event = inputsTakenIn?.(taken)
-        if (event !== undefined) writers[partition]?.append([{ kind: 'event', event }]).catch(onError)
-      },
-      onError,
-      signal: this.#stopping.signal,
-    })
-  }
-
   #standbyEnvironment(domain: Domain, partition: number): StandbyEnvironment {
     const environment = this.#environment(domain, partition, () => undefined)
     const { name } = domain.processor
@@ -473,6 +466,8 @@ export class Application implements Streams, LocalStreams {
       },
       journalWriter: (target) => this.#writer(domain, target),
       sendOutput: ({ topic, partition: to }, record) => this.#topicWriters.append(topic, to, record),
+      onceWriter: this.#onceWriter,
+      ...keptOnceWriter(log, applicationId, () => this.#member, { topic: journalTopic, partition }),
       giveWay: (signal, atMostMs) => this.#backlog.giveWay(clock, signal, atMostMs),
       isBehind: () => this.#backlog.isLarge,
       turns: this.#turns,

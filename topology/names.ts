@@ -11,6 +11,8 @@ export const names = {
   /** Where the log is probed. */
   health: (applicationId: string): string => `${applicationId}-health`,
   mirror: (site: string, journalTopic: string): string => `mirror.${site}.${journalTopic}`,
+  /** Id of the writer by which an instance sends outputs declared `once`. */
+  onceWriter: (applicationId: string, instance: string): string => `${applicationId}-once-${instance}`,
   sources: (applicationId: string): string => `${applicationId}-sources`,
   taskStore: (domain: string, partition: number): string => `${domain}-${partition}`,
 }

@@ -191,7 +191,7 @@ export interface GroupMember {
 
 /** Appends to several partitions as one: readers see all or nothing. Of one id there is one live writer at a time. */
 export interface TransactionalWriter {
-  /** Rejects with WRITER_FENCED, writing nothing, once a later writer of the same id was opened. */
+  /** Resolves when nothing can undo it; readers see it soon, at the latest when a later writer of its id is open. Rejects with WRITER_FENCED, writing nothing, once a later writer of the same id was opened. */
   append(parts: readonly (TopicPartition & { readonly records: readonly NewRecord[] })[]): Promise<readonly Appended[]>
   close(): Promise<void>
 }

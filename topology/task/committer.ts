@@ -86,6 +86,10 @@ export class Committer {
   get digest(): OpenedStore['digest'] {
     return this.#opened.digest
   }
+  /** All that is committed is in the changelog, too. */
+  get isInChangelog(): boolean {
+    return this.#changelogOffset === this.#committedOffset
+  }
   get lackingKeys(): number {
     return this.#lacking.size
   }

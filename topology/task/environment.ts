@@ -6,6 +6,7 @@ import type { JournalWriter } from '../journal/journal-writer.js'
 import type { Log, NewRecord, TopicPartition } from '../log/log.js'
 import type { InputRecord, Processor } from '../processor.js'
 import type { Turns } from '../turns.js'
+import type { OnceWriter } from './once-writer.js'
 import type { RestoreProgress } from './restore.js'
 import type { RowCache } from './row-cache.js'
 import type { TaskState } from './task-state.js'
@@ -64,6 +65,12 @@ export interface TaskEnvironment {
   readonly journalWriter: (partition: number) => JournalWriter
   /** Appends to an output topic, in order; resolves when acknowledged. */
   readonly sendOutput: (to: TopicPartition, record: NewRecord) => Promise<unknown>
+  /** Shared by all tasks of the instance: outputs declared `once` go by it. */
+  readonly onceWriter: OnceWriter
+  /** Keeps its id with the group, for the task's next owner; empty: none. Errors: WRITER_FENCED when there is one. */
+  keepOnceWriter(id: string, offset: number): Promise<void>
+  /** Ends what the former owner has under way by the writer that it kept; it begins nothing more. */
+  fenceOnceWriter(): Promise<void>
   /** For what can wait a little: resolves when not too much waits to be folded, at the latest in half a second, or `atMostMs`. */
   giveWay(signal: AbortSignal, atMostMs?: number): Promise<void>
   /** Much waits to be folded. */

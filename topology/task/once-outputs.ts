@@ -1,7 +1,8 @@
+import { sleep } from '../../common/clock.js'
 import type { Clock } from '../../common/clock.js'
 import { ensureError } from '../../common/errors.js'
 import type { Log, NewRecord, TopicPartition, TransactionalWriter } from '../log/log.js'
-import { retrying } from '../retry.js'
+import type { OncePortion, OnceRider, OnceWriter } from './once-writer.js'
 import type { Output } from './output-record.js'
 import { ONCE_OUTPUTS } from './table-runtime.js'
 
@@ -15,7 +16,12 @@ export interface OutputPosition {
 export interface OnceOutputsOptions {
   readonly clock: Clock
   readonly log: Pick<Log, 'offsets' | 'read'>
+  /** The task's own, which nobody else has as long as it is the owner. */
   readonly writer: TransactionalWriter
+  /** Of the instance: the outputs go by it. */
+  readonly onceWriter: Pick<OnceWriter, 'ride'>
+  /** Keeps its id for the task's next owner; empty: nothing goes by it any more. */
+  readonly keepOnceWriter: (id: string) => Promise<void>
   readonly changelog: TopicPartition
   /** Where to look in it for what this owner has sent. */
   readonly changelogFrom: number
@@ -23,14 +29,9 @@ export interface OnceOutputsOptions {
   readonly position: OutputPosition
   /** Aborted: nothing more is sent, and what waits is rejected. */
   readonly signal: AbortSignal
-  /** Aborted: an append that fails is not tried again. */
+  /** Aborted: what fails is not tried again. */
   readonly giveUp: AbortSignal
-  readonly onRetry: (error: Error) => void
   readonly encode: (made: Output) => NewRecord
-  /** Resolves when there is time to send. */
-  readonly giveWay: () => Promise<void>
-  /** Does a piece of work when its turn has come. */
-  readonly inTurn: <Result>(work: () => Result) => Promise<Result>
 }
 
 export interface OnceOutput extends TopicPartition {
@@ -49,19 +50,24 @@ interface Waiting {
   readonly group: Group
 }
 
-/** Records of one transaction, beyond which the next journal record's wait. */
+/** Records of one portion, beyond which the next journal record's wait. */
 const MAX_RECORDS = 1000
-const RETRY_MS = 200
+const LOOK_MS = 10
 
 /**
- * Sends outputs declared `once`: with them, in one transaction, goes the position up to which they are out. A new owner
- * drops what it folds again up to there, so readers of committed records see each once, over any restarts.
+ * Sends outputs declared `once` of one task: with them, in one transaction, goes the position up to which they are out. A new
+ * owner drops what it folds again up to there, so readers of committed records see each once, over any restarts. The
+ * transactions are by a writer that all tasks of an instance share, so a new owner has two to fence: the task's own, and then
+ * the one that the former owner has announced before it sent anything by it, which only that task's owner can do.
  */
-export class OnceOutputs {
+export class OnceOutputs implements OnceRider {
   readonly #options: OnceOutputsOptions
   #waiting: Waiting[] = []
+  /** Under way, or in doubt. */
+  #taken: readonly Waiting[] = []
+  #isInDoubt = false
   #foldedUpTo = 0
-  #isSending = false
+  #isAnnounced = false
   /** Why nothing is sent any more. */
   #ended: Error | undefined
   #outUpTo: number
@@ -71,12 +77,16 @@ export class OnceOutputs {
     this.#options = options
     this.#outUpTo = options.position.offset
     this.#changelogFrom = options.changelogFrom
-    options.signal.addEventListener('abort', () => this.#end(ensureError(options.signal.reason)))
+    options.signal.addEventListener('abort', () => this.end(ensureError(options.signal.reason)))
   }
 
   /** Outputs of journal records before this offset are out, as far as is known. */
   get outUpTo(): number {
     return this.#outUpTo
+  }
+
+  get giveUp(): AbortSignal {
+    return this.#options.giveUp
   }
 
   /** Resolves when all are out, at once when they were out before. Each is sent when its journal record is folded whole. */
@@ -94,32 +104,90 @@ export class OnceOutputs {
   /** All journal records before `offset` are folded whole. */
   recordsFolded(offset: number): void {
     this.#foldedUpTo = offset
-    if (!this.#isSending) void this.#sendAll()
+    this.#rideOn()
   }
 
-  async #sendAll(): Promise<void> {
-    this.#isSending = true
-    await this.#options.giveWay()
-    for (let portion = this.#take(); portion.length > 0; portion = this.#take()) {
-      try {
-        await this.#options.inTurn(() => this.#send(portion))
-        for (const { group } of portion) if (--group.left === 0) group.resolve()
-      } catch (thrown) {
-        for (const { group } of portion) group.reject(ensureError(thrown))
-        this.#end(ensureError(thrown))
-      }
+  /** When all is out, and the task goes elsewhere: its next owner has one writer less to fence. */
+  async release(): Promise<void> {
+    const isIdle = this.#waiting.length === 0 && this.#taken.length === 0 && this.#ended === undefined
+    if (this.#isAnnounced && isIdle) await this.#options.keepOnceWriter('')
+  }
+
+  /** Errors: WRITER_FENCED. */
+  async announce(id: string): Promise<void> {
+    const { writer, keepOnceWriter, changelog } = this.#options
+    if (this.#ended !== undefined) throw this.#ended
+    this.#isAnnounced = true
+    await keepOnceWriter(id)
+    const [told] = await writer.append([{ ...changelog, records: [this.#told(this.#outUpTo)] }])
+    const offset = told?.baseOffset ?? 0
+    if (this.#isInDoubt) await this.#clearUp(offset)
+    this.#changelogFrom = offset + 1
+  }
+
+  take(): OncePortion | undefined {
+    const portion = this.#ended === undefined ? this.#waiting.splice(0, this.#countOfNext()) : []
+    if (portion.length === 0) return undefined
+    this.#taken = portion
+    const { changelog, encode } = this.#options
+    return {
+      outputs: portion.map(({ output: { topic, partition, made } }) => ({ topic, partition, record: encode(made) })),
+      told: { ...changelog, record: this.#told(behind(portion)) },
     }
-    this.#isSending = false
+  }
+
+  sent(offset: number): void {
+    this.#changelogFrom = offset + 1
+    this.#settle()
+  }
+
+  lost(error: Error): void {
+    this.#isInDoubt = true
+    if (this.giveUp.aborted || this.#ended !== undefined) this.end(error)
   }
 
   /** Nothing more is sent: a later portion would tell that what was given up before it is out. */
-  #end(error: Error): void {
+  end(error: Error): void {
     this.#ended ??= error
-    for (const { group } of this.#waiting.splice(0)) group.reject(error)
+    for (const { group } of [...this.#taken, ...this.#waiting]) group.reject(error)
+    this.#waiting = []
   }
 
-  /** Outputs of whole journal records. */
-  #take(): Waiting[] {
+  #rideOn(): void {
+    const [first] = this.#waiting
+    if (first !== undefined && first.output.made.position.offset < this.#foldedUpTo) this.#options.onceWriter.ride(this)
+  }
+
+  #settle(): void {
+    const portion = this.#taken
+    this.#taken = []
+    this.#outUpTo = Math.max(this.#outUpTo, behind(portion))
+    for (const { group } of portion) if (--group.left === 0) group.resolve()
+    this.#rideOn()
+  }
+
+  /**
+   * A transaction that was not heard of has ended by now, as all others of the changelog that began before `offset` have when
+   * readers see that.
+   */
+  async #clearUp(offset: number): Promise<void> {
+    const { clock, log, changelog, position, signal } = this.#options
+    while ((await log.offsets(changelog)).end <= offset) {
+      await sleep(clock, LOOK_MS, signal)
+      signal.throwIfAborted()
+    }
+    const found = await findOutputPosition(log, changelog, this.#changelogFrom, position)
+    this.#isInDoubt = false
+    if (found.offset >= behind(this.#taken)) {
+      this.#settle()
+    } else {
+      this.#waiting = [...this.#taken, ...this.#waiting]
+      this.#taken = []
+    }
+  }
+
+  /** How many outputs of whole journal records go next. */
+  #countOfNext(): number {
     let count = 0
     while (count < this.#waiting.length) {
       const { offset } = (this.#waiting[count] as Waiting).output.made.position
@@ -127,40 +195,18 @@ export class OnceOutputs {
       if (count >= MAX_RECORDS && offset !== this.#waiting[count - 1]?.output.made.position.offset) break
       count++
     }
-    return this.#waiting.splice(0, count)
+    return count
   }
 
-  async #send(portion: readonly Waiting[]): Promise<void> {
-    const { clock, writer, changelog, position, signal, giveUp, onRetry, encode } = this.#options
-    const parts = new Map<string, TopicPartition & { records: NewRecord[] }>()
-    for (const { output } of portion) {
-      const { topic, partition, made } = output
-      const record = encode(made)
-      const name = `${topic}/${partition}`
-      const part = parts.get(name)
-      if (part === undefined) parts.set(name, { topic, partition, records: [record] })
-      else part.records.push(record)
-    }
-    const out: OutputPosition = { ...position, offset: (portion.at(-1)?.output.made.position.offset ?? 0) + 1 }
-    const told = { key: Buffer.from(ONCE_OUTPUTS), value: Buffer.from(JSON.stringify(out)) }
-    let isInDoubt = false
-    await retrying({ clock, delayMs: RETRY_MS, signal: giveUp, onRetry }, async () => {
-      signal.throwIfAborted()
-      if (isInDoubt && (await this.#isOut(out))) return
-      isInDoubt = true
-      const appended = await writer.append([...parts.values(), { ...changelog, records: [told] }])
-      this.#changelogFrom = (appended.at(-1)?.baseOffset ?? 0) + 1
-    })
-    this.#outUpTo = Math.max(this.#outUpTo, out.offset)
+  #told(offset: number): NewRecord {
+    const position: OutputPosition = { ...this.#options.position, offset }
+    return { key: Buffer.from(ONCE_OUTPUTS), value: Buffer.from(JSON.stringify(position)) }
   }
+}
 
-  /** A transaction whose end was not answered may be committed: once the writer is sound again the changelog tells. */
-  async #isOut(out: OutputPosition): Promise<boolean> {
-    const { log, writer, changelog, position } = this.#options
-    await writer.append([])
-    const found = await findOutputPosition(log, changelog, this.#changelogFrom, position)
-    return found.offset >= out.offset
-  }
+/** The position that a portion stands for. */
+function behind(portion: readonly Waiting[]): number {
+  return (portion.at(-1)?.output.made.position.offset ?? -1) + 1
 }
 
 /**

@@ -186,6 +186,8 @@ export class Task {
     try {
       writer = await log.writer(`${journalTopic}-${partition}`)
       throwIfStopped(this.#drain.signal)
+      await this.#environment.fenceOnceWriter()
+      throwIfStopped(this.#drain.signal)
       // Until now the standby could answer.
       this.#held = await this.#release()
       this.#parts = await this.#build(writer)
@@ -265,6 +267,8 @@ export class Task {
     await parts?.timers.stop()
     await parts?.effects.stop()
     if (this.isRunning) await parts?.committer.commit({ changelog: true })
+    if (this.isRunning && parts?.committer.isInChangelog === true)
+      await parts.onceOutputs.release().catch(() => undefined)
     this.#stop.abort()
     this.#transition('CLOSED', 'revoked or stopping')
     await parts?.committer.stop()
@@ -348,10 +352,9 @@ export class Task {
       position: opened.outputs,
       signal: this.#stop.signal,
       giveUp: this.#giveUp,
-      onRetry: (error) => observer.onError(error),
+      onceWriter: environment.onceWriter,
+      keepOnceWriter: (id) => environment.keepOnceWriter(id, this.#offset),
       encode: (made) => sendableOutput(made, `${environment.journalName}/${partition}`),
-      giveWay: () => environment.giveWay(this.#giveUp),
-      inTurn: (work) => environment.turns.run(work, 'canWait'),
     })
     const { end } = await environment.log.offsets({ topic: environment.journalTopic, partition })
     this.#catchUp = { from: offset, to: end }

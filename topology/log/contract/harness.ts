@@ -1,6 +1,8 @@
 import type { Test } from 'tap'
 import { randomUUID } from 'node:crypto'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type {
+  Appended,
   GroupListener,
   GroupMember,
   GroupOptions,
@@ -77,6 +79,17 @@ export async function readAll(log: Log, partition: TopicPartition, from?: number
     next = batch.next
   }
   return records
+}
+
+/** All records, once those of an append of `count` records to this partition can be read: a transaction's are some time after it. */
+export async function readBehind(
+  log: Log,
+  partition: TopicPartition,
+  appended: Appended | undefined,
+  count: number,
+): Promise<LogRecord[]> {
+  while ((await log.offsets(partition)).end < (appended?.baseOffset ?? Infinity) + count) await nextTurn()
+  return readAll(log, partition)
 }
 
 type Seen =

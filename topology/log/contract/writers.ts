@@ -1,5 +1,5 @@
 import type { ContractCase } from './harness.js'
-import { createTopic, newName, numbered, readAll, record, valuesOf } from './harness.js'
+import { createTopic, newName, numbered, readBehind, record, valuesOf } from './harness.js'
 
 export const writerCases: readonly ContractCase[] = [
   {
@@ -16,10 +16,12 @@ export const writerCases: readonly ContractCase[] = [
       ])
       const [first, second] = appended
       t.equal(appended.length, 2)
+      await readBehind(log, { topic, partition: 1 }, first, 2)
       const read = await log.read({ topic, partition: 1 }, first?.baseOffset ?? -1)
       t.same(valuesOf(read.records), ['a0', 'a1'])
       t.equal(read.records[0]?.timestamp, first?.timestamp)
-      t.same(valuesOf((await log.read({ topic: other, partition: 0 }, second?.baseOffset ?? -1)).records), ['b0'])
+      t.same(valuesOf(await readBehind(log, { topic: other, partition: 0 }, second, 1)), ['b0'])
+      t.equal(second?.baseOffset, 0)
       await writer.close()
     },
   },
@@ -29,11 +31,11 @@ export const writerCases: readonly ContractCase[] = [
       const log = await harness.open(t)
       const topic = await createTopic(log)
       const writer = await log.writer(newName())
-      await Promise.all(
+      const appended = await Promise.all(
         Array.from({ length: 20 }, (_, i) => writer.append([{ topic, partition: 0, records: [record(null, `${i}`)] }])),
       )
       t.same(
-        valuesOf(await readAll(log, { topic, partition: 0 })),
+        valuesOf(await readBehind(log, { topic, partition: 0 }, appended.at(-1)?.[0], 1)),
         Array.from({ length: 20 }, (_, i) => `${i}`),
       )
       await writer.close()
@@ -51,11 +53,11 @@ export const writerCases: readonly ContractCase[] = [
       const later = await log.writer(id)
       const parts = [0, 1].map((partition) => ({ topic, partition, records: numbered(1, 'fenced') }))
       await t.rejects(former.append(parts), { code: 'WRITER_FENCED' })
-      await later.append([{ topic, partition: 0, records: numbered(1, 'later') }])
-      await stranger.append([{ topic, partition: 1, records: numbered(1, 'stranger') }])
+      const [ofLater] = await later.append([{ topic, partition: 0, records: numbered(1, 'later') }])
+      const [ofStranger] = await stranger.append([{ topic, partition: 1, records: numbered(1, 'stranger') }])
       await t.rejects(former.append(parts), { code: 'WRITER_FENCED' }, 'and stays fenced')
-      t.same(valuesOf(await readAll(log, { topic, partition: 0 })), ['former0', 'later0'])
-      t.same(valuesOf(await readAll(log, { topic, partition: 1 })), ['stranger0'])
+      t.same(valuesOf(await readBehind(log, { topic, partition: 0 }, ofLater, 1)), ['former0', 'later0'])
+      t.same(valuesOf(await readBehind(log, { topic, partition: 1 }, ofStranger, 1)), ['stranger0'])
       for (const writer of [former, later, stranger]) await writer.close()
     },
   },
@@ -73,8 +75,8 @@ export const writerCases: readonly ContractCase[] = [
       ] as const) {
         await t.rejects(writer.append([good, bad]), { code })
       }
-      await writer.append([{ topic, partition: 0, records: numbered(1, 'good') }])
-      t.same(valuesOf(await readAll(log, { topic, partition: 0 })), ['good0'])
+      const [good0] = await writer.append([{ topic, partition: 0, records: numbered(1, 'good') }])
+      t.same(valuesOf(await readBehind(log, { topic, partition: 0 }, good0, 1)), ['good0'])
       await writer.close()
     },
   },

@@ -128,18 +128,6 @@ export interface Broker {
       readonly configEntries: readonly { readonly configName: string; readonly configValue: string }[]
     }[]
   }>
-  addPartitionsToTxn(
-    request: Transaction & {
-      readonly topics: readonly { readonly topic: string; readonly partitions: readonly number[] }[]
-    },
-  ): Promise<unknown>
-  endTxn(request: Transaction & { readonly transactionResult: boolean }): Promise<unknown>
-}
-
-interface Transaction {
-  readonly transactionalId: string
-  readonly producerId: number
-  readonly producerEpoch: number
 }
 
 /** Between the probes of a socket on which nothing moves. */

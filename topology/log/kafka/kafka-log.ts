@@ -168,7 +168,6 @@ class KafkaLog implements Log {
     const writer = await KafkaWriter.open(transactionalId, {
       connection,
       directory: this.#directory,
-      reader: new PartitionReader(connection, this.#directory, clock, this.#timeoutMs),
       timeoutMs: this.#timeoutMs,
       ...{ clock, transactionTimeoutMs, maxRecordBytes },
       checkOpen: () => this.#checkOpen(),

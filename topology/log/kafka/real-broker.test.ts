@@ -10,6 +10,7 @@ import {
   newName,
   numbered,
   readAll,
+  readBehind,
   record,
   RecordingListener,
   valuesOf,
@@ -136,8 +137,8 @@ if (brokers.length > 0) {
     const writer = await log.writer(transactionalId)
     const { end } = await log.offsets({ topic, partition: 0 })
     t.ok(end >= 2, 'the broken transaction is over when the writer is open')
-    await writer.append([{ topic, partition: 0, records: numbered(1) }])
-    t.same(valuesOf(await readAll(log, { topic, partition: 0 })), ['v0'])
+    const [appended] = await writer.append([{ topic, partition: 0, records: numbered(1) }])
+    t.same(valuesOf(await readBehind(log, { topic, partition: 0 }, appended, 1)), ['v0'])
     await t.rejects(transaction.commit())
     await producer.disconnect()
   })

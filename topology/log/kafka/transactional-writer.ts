@@ -5,16 +5,14 @@ import { LogError } from '../errors.js'
 import type { Appended, NewRecord, TopicPartition, TransactionalWriter } from '../log.js'
 import { recordTooLarge } from './append-lane.js'
 import type { Broker, Connection } from './connection.js'
-import type { PartitionReader } from './partition-reader.js'
 import { BrokerError, checkCode, typeOf } from './protocol/broker-error.js'
 import { encodeBatch, highestTimestamp, recordBytes } from './protocol/record-batch.js'
-import type { ProduceData, Produced, ProducerIdentity } from './protocol/requests.js'
-import { initProducerIdRequest, produceRequest } from './protocol/requests.js'
+import type { ProduceData, Produced, ProducerIdentity, Request } from './protocol/requests.js'
+import { addPartitionsRequest, commitRequest, initProducerIdRequest, produceRequest } from './protocol/requests.js'
 import { isRetriable, isStale, pauseMs, retrying, unavailable } from './retry.js'
 import type { TopicDirectory } from './topic-directory.js'
 
 const fencedTypes = new Set(['PRODUCER_FENCED', 'INVALID_PRODUCER_EPOCH', 'INVALID_PRODUCER_ID_MAPPING'])
-const visibleWithinMs = 1_000
 const batchOverheadBytes = 61
 
 type Part = TopicPartition & { readonly records: readonly NewRecord[] }
@@ -22,8 +20,6 @@ type Part = TopicPartition & { readonly records: readonly NewRecord[] }
 export interface WriterContext {
   readonly connection: Connection
   readonly directory: TopicDirectory
-  /** On a connection that is not held up by others' requests. */
-  readonly reader: PartitionReader
   readonly clock: Clock
   readonly timeoutMs: number
   readonly transactionTimeoutMs: number
@@ -33,7 +29,8 @@ export interface WriterContext {
 }
 
 /**
- * One transaction an append. The identity that the coordinator gave is given up after the first thing that failed: its
+ * One transaction an append, which readers see some milliseconds after it has resolved: the coordinator answers before the
+ * partitions are told. The identity that the coordinator gave is given up after the first thing that failed: its
  * sequence numbers are then not known to be right. A new one is asked for with the old one in hand, so that a writer who
  * was fenced meanwhile learns it, instead of fencing the one who came after.
  */
@@ -104,7 +101,8 @@ export class KafkaWriter implements TransactionalWriter {
     const filled = parts.filter(({ records }) => records.length > 0)
     if (filled.length === 0) return parts.map(() => ({ baseOffset: -1, timestamp: -1 }))
     const nowMs = this.#context.clock.now()
-    await this.#addPartitions(filled)
+    // Refused with CONCURRENT_TRANSACTIONS while the markers of the last transaction are still being written.
+    await this.#coordinated(addPartitionsRequest(this.#id, this.#identity, filled))
     const rounds = await this.#batches(filled, nowMs)
     const appended = new Map<Part, Appended>()
     for (const round of rounds) {
@@ -113,20 +111,9 @@ export class KafkaWriter implements TransactionalWriter {
         if (!appended.has(part)) appended.set(part, { baseOffset, timestamp })
       }
     }
-    await this.#commit()
-    await this.#untilVisible(filled.map((part) => ({ ...part, from: appended.get(part)?.baseOffset ?? 0 })))
+    // May be asked again when its answer was lost: the coordinator then says the same.
+    await this.#coordinated(commitRequest(this.#id, this.#identity))
     return parts.map((part) => appended.get(part) ?? { baseOffset: -1, timestamp: -1 })
-  }
-
-  /** Refused with CONCURRENT_TRANSACTIONS while the markers of the last transaction are still being written. */
-  async #addPartitions(parts: readonly Part[]): Promise<void> {
-    const topics = [...new Set(parts.map(({ topic }) => topic))].map((topic) => ({
-      topic,
-      partitions: [...new Set(parts.flatMap((part) => (part.topic === topic ? [part.partition] : [])))],
-    }))
-    await atCoordinator(this.#id, this.#context, (coordinator) =>
-      coordinator.addPartitionsToTxn({ transactionalId: this.#id, ...this.#identity, topics }),
-    )
   }
 
   /** Each part in batches that its topic takes; the batches of one round go to different partitions. */
@@ -196,26 +183,11 @@ export class KafkaWriter implements TransactionalWriter {
     return errors
   }
 
-  /** May be asked again when its answer was lost: the coordinator then says the same. */
-  async #commit(): Promise<void> {
-    await atCoordinator(this.#id, this.#context, (coordinator) =>
-      coordinator.endTxn({ transactionalId: this.#id, ...this.#identity, transactionResult: true }),
-    )
-  }
-
-  /**
-   * The coordinator answers before the partitions are told, some milliseconds later. Others' open transactions may hold
-   * readers back for longer, which is not waited for: the append is committed.
-   */
-  async #untilVisible(parts: readonly (Part & { readonly from: number })[]): Promise<void> {
-    const { reader, clock } = this.#context
-    const deadline = clock.monotonic() + visibleWithinMs
-    let hidden = parts
-    for (let tries = 1; hidden.length > 0 && clock.monotonic() < deadline; tries++) {
-      await sleep(clock, pauseMs(tries) / 10)
-      const ends = await reader.ends(hidden)
-      hidden = hidden.filter(({ from, records }, at) => (ends[at] as number) < from + records.length)
-    }
+  async #coordinated(request: Request<number>): Promise<void> {
+    const { connection } = this.#context
+    await atCoordinator(this.#id, this.#context, async (coordinator) => {
+      checkCode(await connection.sendTo(coordinator, request))
+    })
   }
 }
 

@@ -195,6 +195,50 @@ function readFetched(reader: ByteReader, topic: string, outerCode: number): Fetc
   return { topic, partition, errorCode: outerCode || innerCode, lastStableOffset, logStart, aborted, bytes }
 }
 
+/** AddPartitionsToTxn version 1; answers the first error code that is none of success. */
+export function addPartitionsRequest(
+  transactionalId: string,
+  identity: ProducerIdentity,
+  partitions: readonly { readonly topic: string; readonly partition: number }[],
+): Request<number> {
+  const byTopic = new Map<string, Set<number>>()
+  for (const { topic, partition } of partitions) {
+    byTopic.set(topic, (byTopic.get(topic) ?? new Set()).add(partition))
+  }
+  const body = new ByteWriter().string(transactionalId).int64(identity.producerId).int16(identity.producerEpoch)
+  body.int32(byTopic.size)
+  for (const [topic, numbers] of byTopic) {
+    body.string(topic).int32(numbers.size)
+    for (const number of numbers) body.int32(number)
+  }
+  return {
+    ...{ apiKey: 24, apiVersion: 1, apiName: 'AddPartitionsToTxn', body: body.bytes() },
+    read(reader) {
+      reader.int32()
+      const codes = reader.array((topic) => {
+        topic.string()
+        return topic.array((partition) => {
+          partition.int32()
+          return partition.int16()
+        })
+      })
+      return codes.flat().find((code) => code !== 0) ?? 0
+    },
+  }
+}
+
+/** EndTxn version 1, which commits; answers the error code. */
+export function commitRequest(transactionalId: string, identity: ProducerIdentity): Request<number> {
+  const body = new ByteWriter().string(transactionalId).int64(identity.producerId).int16(identity.producerEpoch).int8(1)
+  return {
+    ...{ apiKey: 26, apiVersion: 1, apiName: 'EndTxn', body: body.bytes() },
+    read(reader) {
+      reader.int32()
+      return reader.int16()
+    },
+  }
+}
+
 export interface ProducerIdentity {
   readonly producerId: number
   readonly producerEpoch: number
