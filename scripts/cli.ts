@@ -51,8 +51,8 @@ registerDiff(program)
 registerWhatIf(program)
 registerSimulate(program)
 
-// Whoever read the output may have left (`| head`).
-process.stdout.on('error', () => process.exit(0))
+// Whoever read the output may have left (`| head`): the exit status is told all the same.
+process.stdout.on('error', () => undefined)
 try {
   await program.parseAsync()
 } catch (thrown) {

@@ -21,8 +21,9 @@ export interface ApiReader extends JournalReader {
 }
 
 /** Journals of a running Pulsefold, over its API. Errors: AUDIT_SOURCE_UNREADABLE, AUDIT_ACCESS_DENIED. */
-export function apiReader(url: string, token: string): ApiReader {
-  const ask = <Answer>(path: string): Promise<Answer> => askJson<Answer>(url, path, token)
+export function apiReader(url: string, token: string, signal?: AbortSignal): ApiReader {
+  const askAt = <Answer>(at: string, path: string): Promise<Answer> => askJson<Answer>(at, path, token, signal)
+  const ask = <Answer>(path: string): Promise<Answer> => askAt<Answer>(url, path)
   const topicPath = (topic: string): string => `/audit/topics/${encodeURIComponent(topic)}`
   return {
     about: () => ask('/audit'),
@@ -32,7 +33,7 @@ export function apiReader(url: string, token: string): ApiReader {
       const unread = [...own.unread]
       for (const other of own.others) {
         try {
-          const held = await askJson<Copies>(other, '/audit/copies', token)
+          const held = await askAt<Copies>(other, '/audit/copies')
           copies.push(...copiesAt(other, held))
           unread.push(...held.unread)
         } catch (thrown) {
@@ -60,11 +61,16 @@ function copiesAt(instance: string, { copies }: Copies): (Copy & { readonly inst
   return copies.map((copy) => ({ ...copy, instance }))
 }
 
-async function askJson<Answer>(url: string, path: string, token: string): Promise<Answer> {
+async function askJson<Answer>(
+  url: string,
+  path: string,
+  token: string,
+  signal: AbortSignal | undefined,
+): Promise<Answer> {
   if (!URL.canParse(url)) throw new AuditError('AUDIT_SOURCE_UNREADABLE', `${cut(url)} is no address`)
   const target = new URL(path, url)
   const headers: Record<string, string> = token === '' ? {} : { authorization: `Bearer ${token}` }
-  const answer = await fetch(target, { headers }).catch((thrown: unknown) => {
+  const answer = await fetch(target, { headers, ...(signal && { signal }) }).catch((thrown: unknown) => {
     const message = `no answer from ${cut(target.origin)}: ${ensureError(thrown).message}`
     throw new AuditError('AUDIT_SOURCE_UNREADABLE', message, { cause: thrown })
   })

@@ -31,6 +31,13 @@ const cases: readonly { readonly args: readonly string[]; readonly status: numbe
   },
   { args: ['replay', ...archive, '--history', '.'], status: 64, says: /cannot be used with option '--history/ },
   { args: ['archive', 'check', goldenDirectory('trust-level')], status: 0, says: /^sound: \d+ segments/ },
+  { args: ['archive', 'check', '/nowhere'], status: 69, says: /nowhere.*Name a directory that `archive` has made/ },
+  { args: ['explain', ...archive, '--', '--json'], status: 0, says: /^--json: nothing\n/ },
+  {
+    args: ['explain', 'dev-1', '--limit', '0', ...archive],
+    status: 0,
+    says: /older steps are left out.*\n\(.*\n\nsettings/,
+  },
 ]
 for (const { args, status, says } of cases) {
   t.test(`pulsefold ${args.slice(0, 2).join(' ')} ends with ${status}`, async (t) => {

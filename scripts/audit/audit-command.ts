@@ -1,10 +1,13 @@
 import { Option } from 'commander'
 import type { Command } from 'commander'
 import type { OnProgress } from '../../topology/audit/replay-journals.js'
+import { EndedBySignal } from '../process/exit-codes.js'
 import { progressOn } from '../simulate/progress.js'
 import type { Progress } from '../simulate/progress.js'
 import { openAudit } from './open-audit.js'
 import type { OpenedAudit, SourceFlags } from './open-audit.js'
+
+const endingSignals = ['SIGINT', 'SIGTERM'] as const
 
 /** Flags that every audit command has. */
 export interface AuditFlags extends SourceFlags {
@@ -27,16 +30,23 @@ export function auditCommand(program: Command, usage: string, description: strin
     .allowExcessArguments()
 }
 
-/** Runs an audit and prints what it finds; answers it, for the exit status. */
+/**
+ * Runs an audit and prints what it finds; answers it, for the exit status. SIGINT or SIGTERM ends it, with nothing left behind; a second
+ * one at once.
+ */
 export async function runAudit<Result>(
   flags: AuditFlags,
   settingsFlags: readonly string[],
   work: (audit: OpenedAudit, onProgress: OnProgress) => Promise<Result>,
   textOf: (result: Result) => readonly string[],
 ): Promise<Result> {
-  const audit = await openAudit(flags, settingsFlags, process.env)
+  const ended = new AbortController()
+  const end = (signal: NodeJS.Signals): void => ended.abort(new EndedBySignal(signal))
+  for (const signal of endingSignals) process.once(signal, end)
+  let audit: OpenedAudit | undefined
   let progress: Progress | undefined
   try {
+    audit = await openAudit(flags, settingsFlags, process.env, ended.signal)
     const result = await work(audit, (done, total) => {
       progress ??= progressOn(process.stderr, total, 'records')
       progress.update(done)
@@ -44,20 +54,34 @@ export async function runAudit<Result>(
     progress?.stop()
     console.log(flags.json === true ? JSON.stringify(result, null, 2) : textOf(result).join('\n'))
     return result
+  } catch (thrown) {
+    ended.signal.throwIfAborted()
+    throw thrown
   } finally {
     progress?.stop()
-    await audit.close()
+    await audit?.close()
+    for (const signal of endingSignals) process.off(signal, end)
   }
 }
 
-/** The key, where the first argument is one, and the flags that are settings. */
-export function keyAndSettings({ args }: Command): {
+/** The key, where the first argument or what stands behind `--` is one, and the flags that are settings. */
+export function keyAndSettings(command: Command): {
   readonly key: string | undefined
   readonly settingsFlags: readonly string[]
 } {
+  const { args } = command
+  const { rawArgs } = rootOf(command)
+  const behind = rawArgs.includes('--') ? rawArgs.slice(rawArgs.indexOf('--') + 1) : []
+  const before = args.slice(0, args.length - behind.length)
+  if (behind.length > 0) return { key: behind[0], settingsFlags: [...before, ...behind.slice(1)] }
   const [first] = args
   const key = first?.startsWith('--') === true ? undefined : first
   return { key, settingsFlags: key === undefined ? args : args.slice(1) }
+}
+
+function rootOf(command: Command): Command & { readonly rawArgs: readonly string[] } {
+  // Commander keeps it, and does not declare it.
+  return command.parent === null ? (command as ReturnType<typeof rootOf>) : rootOf(command.parent)
 }
 
 export function byComma(text: string): readonly string[] {

@@ -32,15 +32,20 @@ export interface OpenedAudit extends Audit {
   close(): Promise<void>
 }
 
-/** Opens what the flags name, for reading; stores to fold into are in a temporary directory, which goes with `close`. */
+/** Opens what the flags name, for reading; `signal` ends audits of it. Stores to fold into are in a temporary directory, which goes with `close`. */
 export async function openAudit(
   flags: SourceFlags,
   settingsFlags: readonly string[],
   environment: Readonly<Record<string, string | undefined>>,
+  signal?: AbortSignal,
 ): Promise<OpenedAudit> {
   const loaded = loadSettings({ flags: settingsFlags, environment, projectDirectory }).settings
   const settings = namesDirectory(settingsFlags) ? { ...loaded, kafkaBrokers: [] } : loaded
-  const { log, applicationId, copies, close } = await openLog({ token: settings.auditToken, ...flags }, settings)
+  const { log, applicationId, copies, close } = await openLog(
+    { token: settings.auditToken, ...flags },
+    settings,
+    signal,
+  )
   const scratch = scratchStores()
   return {
     source: await archivedSource(flags, log),
@@ -51,6 +56,7 @@ export async function openAudit(
     applicationId,
     processors: auditedProcessors({ ...settings, applicationId }),
     peerJournal: peerJournalOf(settings),
+    signal,
     openStore: () => scratch.openStore(),
     async close() {
       await close()
@@ -72,13 +78,17 @@ interface OpenedLog {
   readonly close: () => Promise<void>
 }
 
-async function openLog({ url, archive, token = '' }: SourceFlags, settings: Settings): Promise<OpenedLog> {
+async function openLog(
+  { url, archive, token = '' }: SourceFlags,
+  settings: Settings,
+  signal: AbortSignal | undefined,
+): Promise<OpenedLog> {
   if (archive !== undefined) {
     const { reader, applicationId } = await openArchive(archive)
     return { log: reader, applicationId, close: () => Promise.resolve() }
   }
   if (url !== undefined) {
-    const log = apiReader(url, token)
+    const log = apiReader(url, token, signal)
     const { applicationId } = await log.about()
     return { log, applicationId, copies: () => log.copies(), close: () => Promise.resolve() }
   }

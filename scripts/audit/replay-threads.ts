@@ -30,12 +30,14 @@ export interface ReplayThreads {
 /**
  * Threads that fold journals, one for each processor core at most. They read the log through this thread, since one process at a
  * time has an embedded log open, archives by themselves, and fold into stores in a temporary directory, which goes with `close`.
+ * `signal` ends what is under way, with its reason.
  */
 export async function startReplayThreads(
   reader: JournalReader,
   settings: Settings,
   count = availableParallelism(),
   { archive, history }: ArchiveDirectories = {},
+  signal?: AbortSignal,
 ): Promise<ReplayThreads> {
   const directory = await scratchDirectory()
   const threads = Array.from({ length: count }, () => {
@@ -49,7 +51,7 @@ export async function startReplayThreads(
     })
   })
   return {
-    replayers: threads.map(replayerOf),
+    replayers: threads.map((thread) => replayerOf(thread, signal)),
     async close() {
       await Promise.all(threads.map((thread) => thread.terminate()))
       await rm(directory, { recursive: true, force: true })
@@ -57,8 +59,11 @@ export async function startReplayThreads(
   }
 }
 
-function replayerOf(thread: Worker): Replayer {
-  const failed = new Promise<never>((_resolve, reject) => thread.once('error', reject))
+function replayerOf(thread: Worker, signal: AbortSignal | undefined): Replayer {
+  const failed = new Promise<never>((_resolve, reject) => {
+    thread.once('error', reject)
+    signal?.addEventListener('abort', () => reject(signal.reason as Error), { once: true })
+  })
   failed.catch(() => undefined)
   return (replay, onProgress) => {
     const done = new Promise<ReplayedJournal>((resolve) => {

@@ -42,6 +42,7 @@ export function registerDiff(program: Command): void {
                   ? settingsFlags
                   : [...settingsFlags, '--kafka-brokers', '', '--data-dir', withDataDir],
                 process.env,
+                audit.signal,
               )
             : audit
           try {
@@ -58,7 +59,7 @@ export function registerDiff(program: Command): void {
     })
 }
 
-function lines({ domain, partition, a, b, rows, hasMore, gaps }: PartitionDiff): readonly string[] {
+function lines({ domain, partition, a, b, rows, hasMore, gaps, unreadable }: PartitionDiff): readonly string[] {
   const head = `${domain}/${partition}  offset ${a.offset} → ${b.offset}  ${a.digest === b.digest ? 'equal' : 'different'}`
   return [
     head,
@@ -68,7 +69,7 @@ function lines({ domain, partition, a, b, rows, hasMore, gaps }: PartitionDiff):
       ...(row.why?.rules ?? []).map(({ rule, compared }) => `    because ${rule}: ${flatText(compared)}`),
     ]),
     ...(hasMore ? ['  and more: --limit'] : []),
-    ...gapLines(gaps),
+    ...gapLines(gaps, unreadable),
   ]
 }
 
@@ -76,6 +77,7 @@ function lines({ domain, partition, a, b, rows, hasMore, gaps }: PartitionDiff):
 function changed(a: unknown, b: unknown): string {
   if (a === undefined || b === undefined) return `${JSON.stringify(a ?? null)} → ${JSON.stringify(b ?? null)}`
   const [before, after] = [a as Record<string, unknown>, b as Record<string, unknown>]
-  const names = Object.keys(after).filter((name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]))
+  const members = [...new Set([...Object.keys(before), ...Object.keys(after)])]
+  const names = members.filter((name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]))
   return names.map((name) => `${name} ${JSON.stringify(before[name])} → ${JSON.stringify(after[name])}`).join(', ')
 }

@@ -76,7 +76,8 @@ function changeText({ before, after, changes }: Step): string {
     return changes.length === 0 ? 'no change' : `no change but in ${changes.map(({ row }) => row).join(', ')}`
   }
   if (before === null || after === null) return `${flatText(before)} → ${flatText(after)}`
-  const changed = Object.keys(after).filter((name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]))
+  const names = [...new Set([...Object.keys(before), ...Object.keys(after)])]
+  const changed = names.filter((name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]))
   return changed.map((name) => `${name} ${valueText(name, before[name])} → ${valueText(name, after[name])}`).join(', ')
 }
 

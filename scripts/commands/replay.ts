@@ -25,7 +25,7 @@ export function registerReplay(program: Command): void {
       const work = async (audit: OpenedAudit, onProgress: OnProgress): Promise<readonly ReplayedJournal[]> => {
         const { domain: domains, keys } = flags
         const request = { domains, keys, until: momentOf(flags), onProgress }
-        const threads = await startReplayThreads(audit.log, audit.settings, undefined, flags)
+        const threads = await startReplayThreads(audit.log, audit.settings, undefined, flags, audit.signal)
         return replayJournals(audit, { ...request, replayers: threads.replayers }).finally(() => threads.close())
       }
       await runAudit(flags, command.args, work, (replayed) => replayed.flatMap(lines))

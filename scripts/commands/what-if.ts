@@ -62,7 +62,7 @@ function jsonOrText(text: string): unknown {
   }
 }
 
-function lines({ settings, totals, differences, limits, gaps }: WhatIf): readonly string[] {
+function lines({ settings, totals, differences, limits, gaps, unreadable }: WhatIf): readonly string[] {
   const { requestsUnanswered, sendsFoldedThough, sendsNotFolded, ...own } = limits
   return [
     ...Object.entries(settings).map(
@@ -84,7 +84,7 @@ function lines({ settings, totals, differences, limits, gaps }: WhatIf): readonl
     ...(requestsUnanswered === 0 ? [] : [`${requestsUnanswered} effects got no result: the journals have none.`]),
     ...sendLines('would not have been sent, and was folded where it was sent to', sendsFoldedThough),
     ...sendLines('would have been sent, and was not folded where it would have been sent to', sendsNotFolded),
-    ...gapLines(gaps),
+    ...gapLines(gaps, unreadable),
   ]
 }
 

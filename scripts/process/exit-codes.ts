@@ -1,4 +1,4 @@
-import { PulsefoldError } from '../../common/errors.js'
+import { constants } from 'node:os'
 import { describeFault } from '../../common/settings-faults.js'
 import { SettingsError } from '../../common/settings.js'
 
@@ -38,6 +38,7 @@ const byErrorCode: Readonly<Record<string, keyof typeof exitCodes>> = {
   AUDIT_SETTING_INVALID: 'misused',
   BODY_INVALID: 'misused',
   ARCHIVE_UNREADABLE: 'unavailable',
+  ARCHIVE_IN_USE: 'unavailable',
   LOG_UNAVAILABLE: 'unavailable',
   EADDRINUSE: 'unavailable',
   EADDRNOTAVAIL: 'unavailable',
@@ -49,6 +50,16 @@ const byErrorCode: Readonly<Record<string, keyof typeof exitCodes>> = {
   ENOTFOUND: 'unavailable',
 }
 
+/** A command was ended from outside before it had its answer: the exit code is as of a process that the signal ends. */
+export class EndedBySignal extends Error {
+  readonly exitCode: number
+
+  constructor(signal: NodeJS.Signals) {
+    super(`ended by ${signal} before the answer`)
+    this.exitCode = 128 + constants.signals[signal]
+  }
+}
+
 /** For a help text. */
 export function describeExitCodes(): string {
   return Object.values(exitCodes)
@@ -58,6 +69,7 @@ export function describeExitCodes(): string {
 
 /** The exit code for an error that ends the process. */
 export function exitCodeOf(error: Error): number {
+  if (error instanceof EndedBySignal) return error.exitCode
   return exitCodes[byErrorCode[codeOf(tellingOf(error)) ?? ''] ?? 'failed'].code
 }
 
@@ -67,7 +79,8 @@ export function explain(thrown: Error): string {
   if (error instanceof SettingsError) {
     return ['the settings are wrong:', ...error.faults.map((fault) => `  ${describeFault(fault)}`)].join('\n')
   }
-  if (error instanceof PulsefoldError) return `${error.message}. ${error.action}`
+  // One that comes from another thread has the class no more.
+  if ('action' in error && typeof error.action === 'string') return `${error.message}. ${error.action}`
   const { address, port, path } = error as NodeJS.ErrnoException & { address?: string; port?: number }
   const place = port === undefined ? (path ?? '') : `port ${port} of ${address ?? 'this machine'}`
   switch (codeOf(error)) {

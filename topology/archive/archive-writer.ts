@@ -41,7 +41,7 @@ export class ArchiveWriter {
     const writer = new ArchiveWriter(directory, await readChain(directory))
     const { head } = writer.#contents
     if (head === undefined) {
-      await writer.#append({ kind: 'archive', format: 1, applicationId, masked })
+      await writer.#append({ kind: 'archive', format: 2, applicationId, masked })
     } else if (head.applicationId !== applicationId || JSON.stringify(head.masked) !== JSON.stringify(masked)) {
       throw new ArchiveError('ARCHIVE_OTHER', `${directory} is of ${head.applicationId}, or masks other fields`)
     }

@@ -1,4 +1,15 @@
-import { appendFileSync, readdirSync, readFileSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import {
+  appendFileSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname, join } from 'node:path'
 import t from 'tap'
 import type { Test } from 'tap'
@@ -13,8 +24,9 @@ import { countingProcessor, counts, totals } from '../counting-processor.js'
 import type { Processor } from '../processor.js'
 import { JOURNAL } from '../system/counting-run.js'
 import { openArchive } from './archive-source.js'
-import { CHAIN_FILE } from './chain.js'
+import { CHAIN_FILE, readChain } from './chain.js'
 import { checkArchive } from './check-archive.js'
+import type { ArchiveError } from './errors.js'
 import { MERGED_SEGMENTS } from './keys.js'
 import { maskingReader } from './mask.js'
 import { writeArchive } from './write-archive.js'
@@ -77,6 +89,23 @@ t.test('an archive goes on where it ends, in runs that may be cut short', async 
   t.match(await checkArchive(directory), { isSound: true })
   const time = driver.clock.now()
   t.same(await answers(await archived(audited, directory), time), await answers(audit, time))
+})
+
+t.test('one run at a time writes an archive; the lock of one that was killed is taken over', async (t) => {
+  const { audit, directory } = await history(t)
+  const writing = writeArchive(audit, { directory, segmentBytes: 200 })
+  await t.rejects(writeArchive(audit, { directory, segmentBytes: 200 }), { code: 'ARCHIVE_IN_USE' })
+  await writing
+  t.match(await checkArchive(directory), { isSound: true })
+  const [lock, ended] = [`${directory}.lock`, spawnSync(process.execPath, ['--version']).pid]
+  t.notOk(existsSync(lock))
+  writeFileSync(lock, String(process.ppid))
+  await t.rejects(writeArchive(audit, { directory }), { code: 'ARCHIVE_IN_USE' })
+  for (const text of [String(ended), '']) {
+    writeFileSync(lock, text)
+    t.match(await writeArchive(audit, { directory }), { segments: 0 })
+    t.notOk(existsSync(lock))
+  }
 })
 
 t.test('history that the journal no longer has stays in the archive; what neither has is a gap', async (t) => {
@@ -154,16 +183,28 @@ t.test('a byte that is changed, missing, added or elsewhere is found, and no ans
       const merged = readdirSync(dirname(file)).find((one) => one.includes('merged-keys')) ?? ''
       flip(join(directory, JOURNAL, '0', merged), 40)
     },
+    'a changed digit in the last line': (_file, chain) => {
+      const text = readFileSync(chain, 'utf8')
+      const at = text.lastIndexOf('"to":') + 5
+      writeFileSync(chain, text.slice(0, at) + '9' + text.slice(at + 1))
+    },
+    'a missing line end': (_file, chain) => truncateSync(chain, statSync(chain).size - 1),
+    'added bytes': (_file, chain) => appendFileSync(chain, 'x'),
     'an added file': (_file, _chain, directory) => writeFileSync(join(directory, 'extra'), 'x'),
   }
+  const isPartOfNoReplay = new Set([
+    'an added file',
+    'added bytes',
+    'a missing line end',
+    'a changed byte in merged keys',
+  ])
   for (const [what, damage] of Object.entries(cases)) {
     const { directory, file } = await fresh()
     damage(file, join(directory, CHAIN_FILE), directory)
     const check = await checkArchive(directory)
     t.equal(check.isSound, false, what)
     t.ok(check.faults.length > 0, what)
-    // The first is no part of any answer, the second none of a replay.
-    if (what === 'an added file' || what === 'a changed byte in merged keys') continue
+    if (isPartOfNoReplay.has(what)) continue
     const replayed = archived(audited, directory).then((one) => replayJournals(one, { until: end }))
     await t.rejects(replayed, { code: 'ARCHIVE_DAMAGED' }, what)
   }
@@ -172,6 +213,28 @@ t.test('a byte that is changed, missing, added or elsewhere is found, and no ans
   const lines = readFileSync(chain, 'utf8').trimEnd().split('\n')
   writeFileSync(chain, lines.slice(0, -1).join('\n') + '\n')
   t.match(await checkArchive(directory, { head }), { isSound: false }, 'lines cut off at the end')
+})
+
+t.test('no bit of the lines can be another without a word', async (t) => {
+  const { audit, directory } = await history(t)
+  await writeArchive(audit, { directory })
+  const chain = join(directory, CHAIN_FILE)
+  const written = readFileSync(chain)
+  const { lines } = await readChain(directory)
+  const unnoticed: number[] = []
+  const codes = new Set<string>()
+  for (let at = 0; at < written.length; at++) {
+    const bytes = Buffer.from(written)
+    bytes[at]! ^= 1 << (at % 8)
+    writeFileSync(chain, bytes)
+    const read = await readChain(directory).catch((thrown: unknown) => {
+      codes.add((thrown as ArchiveError).code)
+      return undefined
+    })
+    if (read?.lines.length === lines.length && read.unfinishedBytes === 0) unnoticed.push(at)
+  }
+  t.same(unnoticed, [])
+  t.same([...codes], ['ARCHIVE_DAMAGED'])
 })
 
 t.test('a question about one key reads the segments that matter by their index, and no others', async (t) => {

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto'
 import { open, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { cut, ensureError } from '../../common/errors.js'
+import { ensureError } from '../../common/errors.js'
 import { ArchiveError } from './errors.js'
 import type { ArchiveLine } from './lines.js'
 
-/** Each line names the hash of the one before, so none can be changed, left out or moved. */
+/** What a line seals: the hash of the one before as well, so none can be left out or moved. Its own hash stands behind it. */
 interface ChainedLine {
   readonly previous: string
   readonly line: ArchiveLine
@@ -21,6 +21,8 @@ export interface ChainEnd {
 
 export interface Chain extends ChainEnd {
   readonly lines: readonly ArchiveLine[]
+  /** Bytes behind the last whole line. */
+  readonly unfinishedBytes: number
 }
 
 export const CHAIN_FILE = 'archive.jsonl'
@@ -28,26 +30,29 @@ const START = 'pulsefold-archive'
 
 /** The chain of an archive; empty where there is none yet. Errors: ARCHIVE_DAMAGED. */
 export async function readChain(directory: string): Promise<Chain> {
-  const text = await readFile(join(directory, CHAIN_FILE), 'utf8').catch((thrown: unknown) => {
-    if ((thrown as NodeJS.ErrnoException).code === 'ENOENT') return ''
+  const bytes = await readFile(join(directory, CHAIN_FILE)).catch((thrown: unknown) => {
+    if ((thrown as NodeJS.ErrnoException).code === 'ENOENT') return Buffer.alloc(0)
     throw new ArchiveError('ARCHIVE_UNREADABLE', ensureError(thrown).message, { cause: thrown })
   })
-  const whole = text.slice(0, text.lastIndexOf('\n') + 1)
+  const whole = bytes.subarray(0, bytes.lastIndexOf('\n') + 1)
   const lines: ArchiveLine[] = []
   let head = hashOf(START)
-  for (const [i, one] of whole.split('\n').slice(0, -1).entries()) {
-    const { previous, line } = parse(one, i + 1)
-    if (previous !== head) throw damaged(i + 1, `does not follow the line before it`)
+  for (const [i, text] of whole.toString().split('\n').slice(0, -1).entries()) {
+    const sealed = sealOf(text)
+    if (sealed === undefined) throw damaged(i + 1, 'is not as it was written')
+    const { previous, line } = JSON.parse(sealed.text) as ChainedLine
+    if (previous !== head) throw damaged(i + 1, 'does not follow the line before it')
     lines.push(line)
-    head = hashOf(one)
+    head = sealed.hash
   }
-  return { lines, head, bytes: Buffer.byteLength(whole) }
+  return { lines, head, bytes: whole.length, unfinishedBytes: bytes.length - whole.length }
 }
 
 /** Appends a line, on disk when this resolves; answers the chain's new end. */
 export async function appendLine(directory: string, end: ChainEnd, line: ArchiveLine): Promise<ChainEnd> {
   const text = JSON.stringify({ previous: end.head, line } satisfies ChainedLine)
-  const bytes = Buffer.from(text + '\n')
+  const hash = hashOf(text)
+  const bytes = Buffer.from(withSeal(text, hash) + '\n')
   const file = await open(join(directory, CHAIN_FILE), 'a+')
   try {
     // What a writer that was killed has begun is not part of the chain.
@@ -57,19 +62,23 @@ export async function appendLine(directory: string, end: ChainEnd, line: Archive
   } finally {
     await file.close()
   }
-  return { head: hashOf(text), bytes: end.bytes + bytes.length }
+  return { head: hash, bytes: end.bytes + bytes.length }
 }
 
 export function hashOf(bytes: string | Buffer): string {
   return createHash('sha256').update(bytes).digest('hex')
 }
 
-function parse(text: string, number: number): ChainedLine {
-  try {
-    return JSON.parse(text) as ChainedLine
-  } catch (thrown) {
-    throw damaged(number, `is not readable: ${cut(ensureError(thrown).message, 100)}`)
-  }
+/** A line's text with the hash of it as another member. */
+function withSeal(text: string, hash: string): string {
+  return `${text.slice(0, -1)},"hash":"${hash}"}`
+}
+
+/** What a line seals and the hash that it names; undefined where they do not fit. */
+function sealOf(line: string): { readonly text: string; readonly hash: string } | undefined {
+  const text = line.slice(0, -withSeal('}', hashOf('')).length) + '}'
+  const hash = hashOf(text)
+  return withSeal(text, hash) === line ? { text, hash } : undefined
 }
 
 function damaged(number: number, what: string): ArchiveError {

@@ -4,6 +4,7 @@ import { ensureError } from '../../common/errors.js'
 import type { OnProgress } from '../audit/replay-journals.js'
 import { CHAIN_FILE, readChain } from './chain.js'
 import { Contents } from './contents.js'
+import { ArchiveError } from './errors.js'
 import { readSealed } from './files.js'
 import type { FileSeal, MergedKeysLine, SegmentLine } from './lines.js'
 
@@ -19,7 +20,13 @@ export interface ArchiveCheck {
   readonly masked: readonly string[]
 }
 
-/** Finds any byte of an archive that is changed, missing, added or elsewhere. `head`: as it was noted when written. */
+const NO_PART =
+  'is no part of the archive; a run of `archive` that was ended leaves such, and the next one makes it anew'
+
+/**
+ * Finds any byte of an archive that is changed, missing, added or elsewhere. `head`: as it was noted when written.
+ * Errors: ARCHIVE_UNREADABLE.
+ */
 export async function checkArchive(
   directory: string,
   { head, onProgress }: { readonly head?: string | undefined; readonly onProgress?: OnProgress } = {},
@@ -29,11 +36,14 @@ export async function checkArchive(
   try {
     chain = await readChain(directory)
   } catch (thrown) {
+    if (thrown instanceof ArchiveError && thrown.code === 'ARCHIVE_UNREADABLE') throw thrown
     const broken = { segments: 0, bytes: 0, head: '', masked: [] }
     return { isSound: false, faults: [ensureError(thrown).message], ...broken }
   }
   const contents = new Contents(chain.lines)
   if (contents.head === undefined) faults.push('there is no archive')
+  const { unfinishedBytes } = chain
+  if (unfinishedBytes > 0) faults.push(`${unfinishedBytes} bytes behind the last line of ${CHAIN_FILE} ${NO_PART}`)
   if (head !== undefined && head !== chain.head) faults.push(`the last line is ${chain.head}, not ${head}`)
   let bytes = 0
   const lines = [...contents.segments, ...contents.mergedKeys]
@@ -87,7 +97,9 @@ async function strangers(
   lines: readonly (SegmentLine | MergedKeysLine)[],
 ): Promise<readonly string[]> {
   const known = new Set([CHAIN_FILE, ...lines.flatMap(filesOf).map(({ name }) => name)])
-  const found = await readdir(directory, { recursive: true, withFileTypes: true })
+  const found = await readdir(directory, { recursive: true, withFileTypes: true }).catch((thrown: unknown) => {
+    throw new ArchiveError('ARCHIVE_UNREADABLE', ensureError(thrown).message, { cause: thrown })
+  })
   return found
     .filter((entry) => entry.isFile())
     .map((entry) =>
@@ -97,5 +109,5 @@ async function strangers(
         .replaceAll('\\', '/'),
     )
     .filter((name) => !known.has(name))
-    .map((name) => `${name} is no part of the archive`)
+    .map((name) => `${name} ${NO_PART}`)
 }

@@ -7,6 +7,10 @@ export const archiveErrors = {
     action:
       'The archive is not as it was written: run `archive check`, and take another copy. What it says is no proof.',
   },
+  ARCHIVE_IN_USE: {
+    action:
+      'Wait for the other run of `archive`; where none runs, as on another machine by that number, delete the file.',
+  },
   ARCHIVE_OTHER: {
     action: 'The archive is of another application, topic or mask. Name another directory for this one.',
   },

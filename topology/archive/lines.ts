@@ -77,7 +77,7 @@ export interface MergedKeysLine extends TopicPartition {
 
 export interface HeadLine {
   readonly kind: 'archive'
-  readonly format: 1
+  readonly format: 2
   readonly applicationId: string
   /** Fields replaced by pseudonyms, as `Event.field.field`; digests are then not those that were sealed. */
   readonly masked: readonly string[]

@@ -3,6 +3,7 @@ import type { Audit, AuditedJournal, AuditScope } from '../audit/audit.js'
 import { entryTimes } from '../audit/events-up-to.js'
 import type { JournalFold } from '../audit/journal-fold.js'
 import type { JournalReader } from '../audit/journal-source.js'
+import { progressOver } from '../audit/progress.js'
 import type { OnProgress } from '../audit/replay-journals.js'
 import type { Entry, KeyValueStore } from '../../state-stores/key-value-store.js'
 import type { TopicPartition } from '../log/log.js'
@@ -20,6 +21,7 @@ import { encodeKeys } from './keys.js'
 import type { SegmentKeys } from './keys.js'
 import type { SegmentFold } from './lines.js'
 import { readSegment, segmentReader } from './segment-records.js'
+import { lockArchive } from './writer-lock.js'
 
 export interface ArchiveRequest extends AuditScope {
   readonly directory: string
@@ -39,18 +41,25 @@ const SEAL_DELAY_MS = 60_000
 
 /**
  * Takes journals and their seals into an archive, from where it ends on. A segment is in it when its line is, so a writer may
- * be killed anywhere and run again. Errors: ARCHIVE_OTHER, ARCHIVE_DAMAGED.
+ * be killed anywhere and run again. Errors: ARCHIVE_OTHER, ARCHIVE_DAMAGED, ARCHIVE_IN_USE.
  */
 export async function writeArchive(audit: Audit, request: ArchiveRequest): Promise<Archived> {
+  const unlock = await lockArchive(request.directory)
+  return write(audit, request).finally(unlock)
+}
+
+async function write(audit: Audit, request: ArchiveRequest): Promise<Archived> {
   const writer = await ArchiveWriter.open(request.directory, audit.applicationId, request.masked ?? [])
   const journals = await journalsOf(audit, request)
-  for (const [i, audited] of journals.entries()) {
+  const { reader } = audit.source
+  const ends = await Promise.all(journals.map(({ journal }) => endOf(reader, journal, request.toTime)))
+  const progress = progressOver(ends, request.onProgress)
+  for (const audited of journals) {
     const { processor, journal } = audited
     await writer.describeCode(processor)
-    await takeJournal(writer, audit, audited, request)
+    await takeJournal(writer, audit, audited, request, progress.part())
     const digests = { topic: names.digests(audit.applicationId, processor.store), partition: journal.partition }
-    await takeSeals(writer, audit.source.reader, digests, request)
-    request.onProgress?.(i + 1, journals.length)
+    await takeSeals(writer, reader, digests, request)
   }
   return writer.archived
 }
@@ -60,6 +69,7 @@ async function takeJournal(
   audit: Audit,
   audited: AuditedJournal,
   request: ArchiveRequest,
+  onProgress: (offset: number) => void,
 ): Promise<void> {
   const { journal } = audited
   const { source } = audit
@@ -79,7 +89,7 @@ async function takeJournal(
     read: (partition, offset, options) => servingOf(partition).read(partition, offset, options),
   }
   const auditing = { ...audit, source: { ...folded, reader } }
-  await withFold(auditing, audited, from, { onFolded: (one) => onFolded(one) }, async (fold) => {
+  await withFold(auditing, audited, from, { onFolded: (one) => onFolded(one), onProgress }, async (fold) => {
     await fold.foldTo(from)
     let sinceSnapshot = 0
     let stateBytes = 0
@@ -121,9 +131,12 @@ async function rangeOf(
   if (described !== undefined) await writer.describeTopic(described)
   const last = writer.contents.segmentsOf(journal).at(-1)
   const from = last?.to ?? (fromTime === undefined ? 0 : await reader.offsetForTime(journal, fromTime))
-  const end =
-    toTime === undefined ? (await reader.offsets(journal)).end : await reader.offsetForTime(journal, toTime + 1)
+  const end = await endOf(reader, journal, toTime)
   return from < end ? { from, end, isNew: last === undefined } : undefined
+}
+
+async function endOf(reader: JournalReader, journal: TopicPartition, toTime: number | undefined): Promise<number> {
+  return toTime === undefined ? (await reader.offsets(journal)).end : reader.offsetForTime(journal, toTime + 1)
 }
 
 /** Seals go in as they are. */

@@ -1,3 +1,4 @@
+import { cut } from '../../common/errors.js'
 import type { KeyValueStore } from '../../state-stores/key-value-store.js'
 import type { TopicPartition } from '../log/log.js'
 import { names } from '../names.js'
@@ -16,7 +17,7 @@ export interface Audit {
   /** Of two sites in one log: the topic of the other site's journal of a domain. */
   readonly peerJournal?: ((domain: string) => string | undefined) | undefined
   /** Ends it, with the signal's reason. */
-  readonly signal?: AbortSignal
+  readonly signal?: AbortSignal | undefined
   /** A new empty store, which the audit closes. */
   openStore(): Promise<KeyValueStore>
 }
@@ -33,8 +34,13 @@ export interface AuditScope {
   readonly keys?: readonly string[] | undefined
 }
 
-/** The journal partitions there are. Errors: AUDIT_NOTHING_TO_READ. */
+/** The journal partitions there are. Errors: AUDIT_NOTHING_TO_READ, also for a domain that is none. */
 export async function journalsOf(audit: Audit, scope: AuditScope = {}): Promise<readonly AuditedJournal[]> {
+  const known = audit.processors.map(({ name }) => name)
+  const unknown = scope.domains?.find((name) => !known.includes(name))
+  if (unknown !== undefined) {
+    throw new AuditError('AUDIT_NOTHING_TO_READ', `there is no domain ${cut(unknown)}; there are ${known.join(', ')}`)
+  }
   const found: AuditedJournal[] = []
   for (const processor of audit.processors) {
     if (scope.domains !== undefined && !scope.domains.includes(processor.name)) continue

@@ -3,7 +3,7 @@ import type { Folded, Rule } from '../task/folder.js'
 import { journalsOf, withFold } from './audit.js'
 import type { Audit, AuditedJournal, AuditScope } from './audit.js'
 import type { Gap } from './journal-source.js'
-import { offsetOf } from './moment.js'
+import { namedIn, offsetOf } from './moment.js'
 import type { Moment } from './moment.js'
 import { progressOver } from './progress.js'
 import type { OnProgress } from './replay-journals.js'
@@ -41,12 +41,15 @@ export interface PartitionDiff {
   /** There are more than these. */
   readonly hasMore: boolean
   readonly gaps: readonly Gap[]
+  /** Of both: records that are no blocks of entries. */
+  readonly unreadable: readonly string[]
 }
 
 /** Compares two states, partition by partition. Both sides must have the same partitions. */
 export async function diffStates(request: DiffRequest): Promise<readonly PartitionDiff[]> {
   const journals = await journalsOf(request.b.audit, request)
   const { a, b, onProgress } = request
+  for (const { until } of [a, b]) namedIn(journals, until)
   const ends = journals.map(({ journal }) =>
     [a, b].map(({ audit, until }) => offsetOf(audit.source.reader, journal, until)),
   )
@@ -99,6 +102,7 @@ async function diffPartition(
           b: { offset: to, digest: digestOf(right) },
           rows,
           hasMore,
+          unreadable: [...new Set([...left.unreadable, ...right.unreadable].map(({ message }) => message))],
           gaps: uniqueGaps([...(await left.gapsAt(a.until)), ...(await right.gapsAt(b.until))]),
         }
       },

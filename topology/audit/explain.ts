@@ -3,9 +3,10 @@ import { journalsOf, withFold } from './audit.js'
 import type { Audit, AuditedJournal, AuditScope } from './audit.js'
 import type { FoldWork } from './journal-fold.js'
 import type { Gap, JournalPart } from './journal-source.js'
-import { offsetOf } from './moment.js'
+import { namedIn, offsetOf } from './moment.js'
 import type { Moment } from './moment.js'
 import { producerOf } from './producer.js'
+import { progressOver } from './progress.js'
 import type { OnProgress } from './replay-journals.js'
 import { collectSteps } from './steps.js'
 import type { Step, Term } from './steps.js'
@@ -44,28 +45,37 @@ export interface Explanation {
 
 /** Tells, for each domain that knows the subject, the chain of journal entries that led to its state. */
 export async function explain(audit: Audit, request: ExplainRequest): Promise<readonly Explanation[]> {
-  const journals = await journalsOf(audit, { domains: request.domains, keys: [request.subject] })
+  const journals = namedIn(await journalsOf(audit, { domains: request.domains, keys: [request.subject] }), request.at)
+  const ends = await Promise.all(journals.map(({ journal }) => offsetOf(audit.source.reader, journal, request.at)))
+  const progress = progressOver(ends, request.onProgress)
   const explained: Explanation[] = []
-  for (const audited of journals) explained.push(await explainIn(audit, audited, request))
+  for (const [i, audited] of journals.entries()) {
+    explained.push(await explainIn(audit, audited, request, ends[i] ?? 0, progress.part()))
+  }
   const known = explained.filter(({ state, steps }) => state !== null || steps.length > 0)
   return known.length > 0 ? known : explained
 }
 
 /** Backwards, part by part: the last one always, of the others those in which the subject's rows change. */
-async function explainIn(audit: Audit, audited: AuditedJournal, request: ExplainRequest): Promise<Explanation> {
+async function explainIn(
+  audit: Audit,
+  audited: AuditedJournal,
+  request: ExplainRequest,
+  to: number,
+  onProgress: (offset: number) => void,
+): Promise<Explanation> {
   const { source } = audit
   const { limit, every } = request
-  const to = await offsetOf(source.reader, audited.journal, request.at)
   const known = (await source.parts?.(audited.journal)) ?? []
   const earlier = known.filter((part) => part.from < to)
   const last = earlier.pop()
-  const newestPart = await explainPart(audit, audited, request, { from: last?.from ?? 0, to })
+  const newestPart = await explainPart(audit, audited, request, { from: last?.from ?? 0, to }, onProgress)
   let { explanation: told, newest, storeKeys } = newestPart
   while (told.steps.length < limit) {
     const part = earlier.pop()
     if (part === undefined) break
     if (!(await part.changes(storeKeys, every || newest === undefined ? 'changed' : 'decisive'))) continue
-    const found = await explainPart(audit, audited, request, part)
+    const found = await explainPart(audit, audited, request, part, onProgress)
     const before = found.explanation
     newest ??= found.newest
     // What the state followed from before: it may have been other rows.
@@ -81,7 +91,9 @@ async function explainIn(audit: Audit, audited: AuditedJournal, request: Explain
   }
   const hasEarlier = told.hasEarlier || earlier.length > 0 || told.steps.length > limit
   const chain = newest === undefined || newest === told.steps.at(-1) ? told.steps : [...told.steps, newest]
-  const steps = await Promise.all(chain.slice(-limit).map((step) => withProducer(audit, step)))
+  const steps = await Promise.all(
+    chain.slice(Math.max(0, chain.length - limit)).map((step) => withProducer(audit, step)),
+  )
   const leftOut = told.leftOut - (chain.length - told.steps.length)
   return { ...told, steps, leftOut, terms: inForce(told.terms, steps), hasEarlier }
 }
@@ -89,8 +101,9 @@ async function explainIn(audit: Audit, audited: AuditedJournal, request: Explain
 async function explainPart(
   audit: Audit,
   audited: AuditedJournal,
-  { subject, at, limit, every, onProgress }: ExplainRequest,
+  { subject, at, limit, every }: ExplainRequest,
   { from, to }: Pick<JournalPart, 'from' | 'to'>,
+  onProgress: (offset: number) => void,
 ): Promise<{
   readonly explanation: Explanation
   readonly newest: Step | undefined
@@ -100,7 +113,7 @@ async function explainPart(
   const observers = {
     onFolded: (folded: Folded) => onFolded(folded),
     // A part of an archive is done at once.
-    ...(from === 0 && { onProgress: (offset: number) => onProgress?.(offset, to) }),
+    ...(from === 0 && { onProgress }),
   }
   return withFold(audit, audited, from, observers, async (fold) => {
     await fold.foldTo(from)

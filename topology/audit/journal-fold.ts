@@ -17,6 +17,7 @@ import type { OwnerEntry } from '../journal/entry.js'
 import { missingFrom } from './journal-source.js'
 import type { Gap, JournalReader, Snapshot } from './journal-source.js'
 import { loadedRecords, unloadedRecords } from './loaded-records.js'
+import { missingBehind } from './moment.js'
 import type { Moment } from './moment.js'
 
 export interface JournalFoldOptions {
@@ -160,11 +161,12 @@ export class JournalFold {
     await this.#write()
   }
 
-  /** What the state lacks as of a moment: `gaps`, and what this site has of another one's journal and has not loaded by then. */
+  /** What the state lacks as of a moment: `gaps`, what its position has and the journal has not, and what this site has of another one's journal and has not loaded by then. */
   async gapsAt(until: Moment): Promise<readonly Gap[]> {
     const { reader, journal, peerJournal } = this.#options
     const upTo = until.kind === 'time' ? until.time : until.kind === 'end' ? undefined : this.folder.state.time
-    return [...this.gaps, ...(await unloadedRecords(reader, journal, this.gaps, { upTo, peerJournal }))]
+    const behind = missingBehind(journal, until, this.#offset)
+    return [...this.gaps, ...behind, ...(await unloadedRecords(reader, journal, this.gaps, { upTo, peerJournal }))]
   }
 
   /** Leaves out what lies before `offset`: it is known to change nothing. What it lacks is a gap all the same. */

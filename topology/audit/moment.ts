@@ -1,6 +1,7 @@
 import type { TopicPartition } from '../log/log.js'
 import type { Position } from '../streams.js'
-import type { JournalReader } from './journal-source.js'
+import { AuditError } from './errors.js'
+import type { Gap, JournalReader } from './journal-source.js'
 
 /** Up to where an audit looks. */
 export type Moment =
@@ -23,9 +24,32 @@ export async function offsetOf(reader: JournalReader, journal: TopicPartition, m
     case 'offset':
       return Math.min(end, moment.offset)
     case 'positions': {
-      const { topic, partition } = journal
-      const named = moment.positions.find((position) => position.topic === topic && position.partition === partition)
+      const named = positionIn(journal, moment)
       return named === undefined ? end : Math.min(end, named.offset + 1)
     }
   }
+}
+
+/** What a journal that ends at `end` lacks of what a position names: it was longer when an answer carried that. */
+export function missingBehind(journal: TopicPartition, moment: Moment, end: number): readonly Gap[] {
+  const named = positionIn(journal, moment)
+  if (named === undefined || named.offset < end) return []
+  return [{ topic: journal.topic, partition: journal.partition, from: end, to: named.offset + 1 }]
+}
+
+/** Those of some journals that positions name; all, where the moment is none of positions. Errors: AUDIT_MOMENT_INVALID: none is. */
+export function namedIn<Journal extends { readonly journal: TopicPartition }>(
+  journals: readonly Journal[],
+  moment: Moment,
+): readonly Journal[] {
+  if (moment.kind !== 'positions') return journals
+  const named = journals.filter(({ journal }) => positionIn(journal, moment) !== undefined)
+  if (named.length > 0) return named
+  const asked = journals.map(({ journal: { topic, partition } }) => `${topic}/${partition}`).join(', ')
+  throw new AuditError('AUDIT_MOMENT_INVALID', `the positions are of none of the journals that are asked: ${asked}`)
+}
+
+function positionIn({ topic, partition }: TopicPartition, moment: Moment): Position | undefined {
+  if (moment.kind !== 'positions') return undefined
+  return moment.positions.find((position) => position.topic === topic && position.partition === partition)
 }

@@ -55,6 +55,10 @@ t.test('a refusal over there rejects here with its words, and the next question 
     read: () => Promise.reject(new LogError('LOG_DAMAGED', 'the batch at offset 4 is not readable')),
     offsets: () => Promise.resolve({ start: 0, end: 0 }),
   })
-  await t.rejects(reader.read(journal, 4), { message: 'the batch at offset 4 is not readable' })
+  await t.rejects(reader.read(journal, 4), {
+    message: 'the batch at offset 4 is not readable',
+    code: 'LOG_DAMAGED',
+    action: /.{10}/,
+  })
   t.same(await reader.offsets(journal), { start: 0, end: 0 })
 })

@@ -11,7 +11,14 @@ interface Request {
   readonly args: readonly unknown[]
 }
 
-type Answer = { readonly id: number } & ({ readonly result: unknown } | { readonly error: unknown })
+type Answer = { readonly id: number } & ({ readonly result: unknown } | { readonly error: ErrorTold })
+
+/** What is left of an error on its way to another thread. */
+interface ErrorTold {
+  readonly message: string
+  readonly code?: string
+  readonly action?: string
+}
 
 /** A batch of journal records: their values one behind the other in one transferred buffer; -1 bytes: null. */
 interface PackedBatch extends Omit<RecordBatch, 'records'> {
@@ -35,14 +42,18 @@ export function serveReader(port: MessagePort, reader: JournalReader): void {
         const transferred = request.method === 'read' ? [(result as PackedBatch).values] : []
         port.postMessage({ id, result } satisfies Answer, transferred)
       },
-      (error: unknown) => port.postMessage({ id, error } satisfies Answer),
+      (thrown: unknown) => {
+        const { message, code, action } = ensureError(thrown) as ErrorTold
+        const error = { message, ...(code !== undefined && { code }), ...(action !== undefined && { action }) }
+        port.postMessage({ id, error } satisfies Answer)
+      },
     )
   })
 }
 
 /**
  * Reads journals through the thread at the other end of a port, which serves them with `serveReader`. Journal records have
- * neither key nor headers. An error has the message of the one over there, not its class.
+ * neither key nor headers. An error has message, code and action of the one over there, not its class.
  */
 export function portReader(port: MessagePort): JournalReader {
   const waiting = new Map<number, (answer: Answer) => void>()
@@ -55,7 +66,7 @@ export function portReader(port: MessagePort): JournalReader {
     return new Promise((resolve, reject) => {
       const id = nextId++
       waiting.set(id, (answer) => {
-        if ('error' in answer) reject(ensureError(answer.error))
+        if ('error' in answer) reject(Object.assign(new Error(answer.error.message), answer.error))
         else resolve(answer.result as Result)
       })
       port.postMessage({ id, method, args } satisfies Request)

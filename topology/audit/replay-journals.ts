@@ -4,7 +4,7 @@ import type { Audit, AuditScope } from './audit.js'
 import { AuditError } from './errors.js'
 import type { JournalFold } from './journal-fold.js'
 import type { Gap } from './journal-source.js'
-import { offsetOf } from './moment.js'
+import { missingBehind, namedIn, offsetOf } from './moment.js'
 import type { Moment } from './moment.js'
 import { rowsOfKey } from './rows.js'
 
@@ -56,6 +56,7 @@ export interface ReplayedJournal {
 /** Folds journals anew up to a moment: as many partitions at a time as there are replayers. */
 export async function replayJournals(audit: Audit, request: ReplayRequest): Promise<readonly ReplayedJournal[]> {
   const journals = await journalsOf(audit, request)
+  namedIn(journals, request.until)
   const { reader } = audit.source
   const ends = await Promise.all(journals.map(({ journal }) => offsetOf(reader, journal, request.until)))
   const starts = await Promise.all(journals.map(async ({ journal }) => (await reader.offsets(journal)).start))
@@ -74,7 +75,8 @@ export async function replayJournals(audit: Audit, request: ReplayRequest): Prom
           total,
         )
       }
-      replayed[i] = await replay({ domain: processor.name, journal, end, keys }, onProgress)
+      const one = await replay({ domain: processor.name, journal, end, keys }, onProgress)
+      replayed[i] = { ...one, gaps: [...one.gaps, ...missingBehind(journal, request.until, end)] }
     }
   }
   await Promise.all(replayers.map(replayWaiting))

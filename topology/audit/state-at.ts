@@ -11,7 +11,7 @@ import { AuditError } from './errors.js'
 import { eventsUpTo } from './events-up-to.js'
 import type { FoldWork, JournalFold } from './journal-fold.js'
 import type { Gap } from './journal-source.js'
-import { offsetOf } from './moment.js'
+import { namedIn, offsetOf } from './moment.js'
 import type { Moment } from './moment.js'
 import { progressOver } from './progress.js'
 import type { OnProgress } from './replay-journals.js'
@@ -60,7 +60,7 @@ export interface StateAt {
 /** The state at a moment. Errors: AUDIT_NOTHING_TO_READ, AUDIT_QUERY_UNKNOWN. */
 export async function stateAt(audit: Audit, { question, at, domains, onProgress }: StateRequest): Promise<StateAt> {
   const keys = question.kind === 'subject' ? [question.subject] : undefined
-  const journals = await journalsOf(audit, { domains, keys })
+  const journals = namedIn(await journalsOf(audit, { domains, keys }), at)
   const weAnswered = []
   const wasTrue = []
   const ends = await Promise.all(journals.map(async ({ journal }) => (await audit.source.reader.offsets(journal)).end))

@@ -12,6 +12,7 @@ import { changedSettings, knownNames, rewriting } from './other-settings.js'
 import { noOwnEntries, noteOwnEntries, OwnEntriesAnew } from './own-entries.js'
 import type { SettingValues } from './other-settings.js'
 import type { OwnEntries } from './own-entries.js'
+import { progressOver } from './progress.js'
 import type { OnProgress } from './replay-journals.js'
 import { collectSends, sendsMissing } from './send-differences.js'
 import type { Send, Sends } from './send-differences.js'
@@ -57,11 +58,13 @@ export interface WhatIf {
     readonly sendsNotFolded: readonly Send[]
   }
   readonly gaps: readonly Gap[]
+  readonly unreadable: readonly string[]
 }
 
 interface Run {
   readonly transitions: Transition[]
   readonly gaps: readonly Gap[]
+  readonly unreadable: readonly string[]
   readonly sends: Sends
   readonly unanswered: number
   readonly own: OwnEntriesAnew
@@ -84,13 +87,17 @@ export async function whatIf(audit: Audit, request: WhatIfRequest): Promise<What
     const known = [...new Set(all.flatMap(({ processor }) => knownNames(processor)))].join(', ')
     throw new AuditError('AUDIT_SETTING_UNKNOWN', `no domain reads all of ${cut(names.join(', '))}; there are ${known}`)
   }
+  const ends = await Promise.all(journals.map(({ journal }) => offsetOf(audit.source.reader, journal, request.until)))
+  const progress = progressOver(
+    ends.flatMap((end) => [end, end]),
+    request.onProgress,
+  )
   const runs: { readonly before: Run; readonly after: Run }[] = []
-  for (const [i, audited] of journals.entries()) {
+  for (const audited of journals) {
     const recorded = noOwnEntries()
-    const before = await run(audit, audited, request, recorded, false)
-    const after = await run(audit, audited, request, recorded, true)
+    const before = await run(audit, audited, request, recorded, false, progress.part())
+    const after = await run(audit, audited, request, recorded, true, progress.part())
     runs.push({ before, after })
-    request.onProgress?.(i + 1, journals.length)
   }
   const transitions = (side: 'before' | 'after'): readonly Transition[] => runs.flatMap((one) => one[side].transitions)
   const sum = (of: (one: (typeof runs)[number]) => number): number => runs.reduce((total, one) => total + of(one), 0)
@@ -118,6 +125,7 @@ export async function whatIf(audit: Audit, request: WhatIfRequest): Promise<What
       sendsNotFolded: runs.flatMap(({ before, after }) => sendsMissing(after.sends, before.sends)),
     },
     gaps: runs.flatMap(({ before }) => before.gaps),
+    unreadable: runs.flatMap(({ before }) => before.unreadable),
   }
 }
 
@@ -128,6 +136,7 @@ async function run(
   { set, valuesOf = (_processor, _inForce, values) => values, from = 0, until }: WhatIfRequest,
   recorded: OwnEntries,
   isChanged: boolean,
+  onProgress: (offset: number) => void,
 ): Promise<Run> {
   const own = new OwnEntriesAnew(recorded, audited.processor)
   const transitions: Transition[] = []
@@ -139,6 +148,7 @@ async function run(
   let rewrite: (record: DecodedRecord) => Iterable<FoldableRecord> = (record) => [record]
   const observers = {
     onFolded: (folded: Folded) => onFolded(folded),
+    onProgress,
     ...(isChanged && { rewrite: (record: DecodedRecord) => rewrite(record), segmentEntries: 1 }),
   }
   return withFold(audit, audited, 0, observers, async (fold) => {
@@ -164,8 +174,18 @@ async function run(
     }
     await fold.foldTo(await offsetOf(audit.source.reader, audited.journal, until))
     const settings = state.settings as Run['settings']
-    const { begunAt } = fold
+    const { begunAt, unreadable } = fold
     const gaps = await fold.gapsAt(until)
-    return { transitions, gaps, sends, unanswered, own, parameters, begunAt, settings }
+    return {
+      transitions,
+      gaps,
+      unreadable: unreadable.map(({ message }) => message),
+      sends,
+      unanswered,
+      own,
+      parameters,
+      begunAt,
+      settings,
+    }
   })
 }
