@@ -448,9 +448,10 @@ export class Site implements SiteControl {
 
   /** Notes when a record takes traffic from this site that the other is there to take. */
   #givingWay(record: SiteRecord, take: () => void): void {
-    const tookTraffic = this.role.takesTraffic
+    const before = this.role
     take()
-    if (tookTraffic && !this.role.takesTraffic && record.oldAlive) this.#gaveWayAt = this.#options.clock.monotonic()
+    if (before.takesTraffic && !this.role.takesTraffic && record.oldAlive)
+      this.#gaveWayAt = this.#options.clock.monotonic()
   }
 
   async #tellOverlap({ switchedAt }: SiteRecord): Promise<void> {

@@ -99,6 +99,8 @@ export class TestSite {
   troubles: readonly string[] = []
   /** Set by a test: its health address as the other site sees it. */
   healthAnswer: (() => boolean) | undefined
+  /** Set by a test: it answers, but shows its journals to nobody. */
+  isHistoryAway = false
   /** Set by a test: told of each change of the register. */
   onRecord: ((record: SiteRecord) => void) | undefined
   /** Set by a test: before each write to a store; throws where that shall fail, and holds it up until it resolves. */
@@ -213,7 +215,12 @@ export class TestSite {
       url: 'http://other',
       exchange: (record) => over('exchange', () => other().exchange(record)),
       isHealthy: () => over('isHealthy', () => sites.of(otherSite(this.name)).answersHealth()),
-      history: (wanted, signal) => over('history', () => other().history(wanted, 100, signal)),
+      history: (wanted, signal) =>
+        over('history', async () => {
+          const parts = await other().history(wanted, 100, signal)
+          if (sites.of(otherSite(this.name)).isHistoryAway) throw new Error('the history is away')
+          return parts
+        }),
       act: (act, by) => over('act', () => other().act(act, { ...by, forwarded: true })),
       digests: () => over('digests', () => other().digests()),
     }

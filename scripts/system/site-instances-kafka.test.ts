@@ -12,16 +12,21 @@ const DOMAINS = 3
 const PARTITIONS = 3
 
 /** Nothing happens but what is asked for: on a busy machine health addresses are late. */
-async function calmSettings(t: Test): Promise<(name: SiteName) => Partial<Settings>> {
-  const settings = await settingsOfSites(t, brokers, false)
+async function calmSettings(t: Test, sharesLog: boolean): Promise<(name: SiteName) => Partial<Settings>> {
+  const settings = await settingsOfSites(t, brokers, sharesLog)
   return (name) => ({ ...settings(name), siteAutomaticSwitch: false, siteHealthIntervalMs: 1000 })
 }
 
-if (brokers.length > 0) {
+const clusters = [
+  { sharesLog: false, where: 'a cluster each' },
+  { sharesLog: true, where: 'one cluster for both' },
+]
+
+for (const { sharesLog, where } of brokers.length > 0 ? clusters : []) {
   t.test(
-    'FO-01 two sites of two instances each: kills and switches under load, and every call is counted once',
+    `FO-01 two sites of two instances each, ${where}: kills and switches under load, and every call is counted once`,
     async (t) => {
-      const sites = await TwoSites.start(t, await calmSettings(t))
+      const sites = await TwoSites.start(t, await calmSettings(t, sharesLog))
       await Promise.all([sites.begin('primary', 2), sites.begin('secondary', 2)])
       const sender = new OutcomeSender(sites)
       await sender.begin()
