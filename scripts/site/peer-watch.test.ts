@@ -31,13 +31,16 @@ t.test('only failed checks in a row count', async (t) => {
   }
 })
 
-t.test('a check that does not come to an answer has failed; what was seen before a switch counts no more', async (t) => {
-  const { watch: peer } = watch(() => Promise.reject(new Error('refused')))
-  for (let n = 0; n < 3; n++) await peer.check()
-  t.ok(peer.hasFailed)
-  peer.reset()
-  t.notOk(peer.hasFailed)
-})
+t.test(
+  'a check that does not come to an answer has failed; what was seen before a switch counts no more',
+  async (t) => {
+    const { watch: peer } = watch(() => Promise.reject(new Error('refused')))
+    for (let n = 0; n < 3; n++) await peer.check()
+    t.ok(peer.hasFailed)
+    peer.reset()
+    t.notOk(peer.hasFailed)
+  },
+)
 
 t.test('checks come at their period, a tenth more or less, however long one takes', async (t) => {
   for (const [random, periodMs] of [

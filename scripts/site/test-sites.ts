@@ -99,6 +99,8 @@ export class TestSite {
   troubles: readonly string[] = []
   /** Set by a test: its health address as the other site sees it. */
   healthAnswer: (() => boolean) | undefined
+  /** Set by a test: told when a check of its health address has failed. */
+  onCheckFailed: (() => void) | undefined
   /** Set by a test: it answers, but shows its journals to nobody. */
   isHistoryAway = false
   /** Set by a test: told of each change of the register. */
@@ -191,6 +193,7 @@ export class TestSite {
   /** The other site over the link. */
   #peer(): Peer {
     const sites = this.#sites
+    const { name } = this
     const other = (): Site => sites.of(otherSite(this.name)).site
     const mustBeUp = (): void => {
       if (!sites.link.isUp) throw new Error('the link is down')
@@ -214,7 +217,12 @@ export class TestSite {
     return {
       url: 'http://other',
       exchange: (record) => over('exchange', () => other().exchange(record)),
-      isHealthy: () => over('isHealthy', () => sites.of(otherSite(this.name)).answersHealth()),
+      async isHealthy() {
+        const site = sites.of(otherSite(name))
+        const isHealthy = await over('isHealthy', () => site.answersHealth()).catch(() => false)
+        if (!isHealthy) site.onCheckFailed?.()
+        return isHealthy
+      },
       history: (wanted, signal) =>
         over('history', async () => {
           const parts = await other().history(wanted, 100, signal)
