@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
+import { sleep } from '../../common/clock.js'
 import type { Clock } from '../../common/clock.js'
 import type { Logger } from '../../common/logger.js'
 import type { Settings } from '../../common/settings.js'
@@ -78,7 +79,11 @@ async function openOnKafka(
     })
     return {
       log,
-      clear: (topics) => administer(address, ({ deleteTopics }) => deleteTopics(topics)),
+      async clear(topics) {
+        await administer(address, ({ deleteTopics }) => deleteTopics(topics))
+        // A start that comes before the brokers have learnt of it would take them for there, and make none.
+        while ((await log.topics()).some(({ name }) => topics.includes(name))) await sleep(clock, 50)
+      },
       close: () => log.close().finally(() => lock.close()),
     }
   } catch (error) {
