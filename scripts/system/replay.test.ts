@@ -2,7 +2,7 @@ import t from 'tap'
 import { memoryProvider } from '../../state-stores/memory/provider.js'
 import { countingProcessor } from '../../topology/counting-processor.js'
 import type { Log } from '../../topology/log/log.js'
-import { replay } from '../../topology/replay.js'
+import { JournalFold } from '../../topology/audit/journal-fold.js'
 import type { TaskStep } from '../../topology/task/environment.js'
 import { TopologyTestDriver } from '../../topology/test-driver.js'
 import { down, heartbeat, startPlugin, startSystem } from './fixtures.js'
@@ -53,14 +53,8 @@ t.test('OR-06 an audit replay on a live system writes nothing and changes no ans
     const digest = task.digest.rows.toHex()
     const store = await memoryProvider().open('replayed')
     const journal = { topic, partition: task.partition }
-    const replayed = await replay({
-      log: readOnly,
-      processor: task.processor,
-      journal,
-      store,
-      rowCacheBytes: 1 << 20,
-      to,
-    })
+    const replayed = await JournalFold.open({ reader: readOnly, processor: task.processor, journal, store })
+    await replayed.foldTo(to)
     t.ok(replayed.entries > 0)
     t.equal(replayed.offset, to)
     t.equal(replayed.digest.rows.toHex(), digest, 'it comes to the very state of the live task')

@@ -96,7 +96,7 @@ async function takeJournal(
     while (fold.offset < end) {
       const at = fold.offset
       const segment = await readSegment(folded.reader, journal, at, end, request.segmentBytes ?? SEGMENT_BYTES)
-      const rows = sinceSnapshot >= stateBytes ? await dump(fold.rows.store) : undefined
+      const rows = sinceSnapshot >= stateBytes ? await dump(await fold.store()) : undefined
       const begin = rows && {
         snapshot: await writer.writeFile(journal, at, 'snapshot', encodeRows(rows)),
         state: { ...fold.folder.state },

@@ -89,7 +89,9 @@ async function diffPartition(
           (ignorePositions ? digest.withoutPositions : digest.rows).toHex()
         const rows: PartitionDiff['rows'][number][] = []
         let hasMore = false
-        const differences = rowDifferences(left.rows.store, right.rows.store, processor.tables, { ignorePositions })
+        const differences = rowDifferences(await left.store(), await right.store(), processor.tables, {
+          ignorePositions,
+        })
         for await (const difference of differences) {
           hasMore = rows.length === limit
           if (hasMore) break

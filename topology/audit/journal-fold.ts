@@ -1,6 +1,6 @@
 import { createStoreDigest } from '../../state-stores/digest.js'
 import type { StoreDigest } from '../../state-stores/digest.js'
-import type { KeyValueStore } from '../../state-stores/key-value-store.js'
+import type { KeyValueStore, WriteOperation } from '../../state-stores/key-value-store.js'
 import { blockCodec } from '../journal/block-codec.js'
 import type { BlockCodec } from '../journal/block-codec.js'
 import { readableRecords } from '../journal/readable-records.js'
@@ -55,8 +55,11 @@ export interface FoldWork {
   readonly entries: number
 }
 
-/** Rows held in memory before they are written: bounds memory, and writes a key that changes often once. */
-const MAX_DIRTY_ROWS = 20_000
+/**
+ * Rows held in memory before they are written: bounds memory, writes a key that changes often once, and a short replay, of which
+ * only the digest is asked for, not at all.
+ */
+const MAX_DIRTY_ROWS = 30_000
 const SEGMENT_ENTRIES = 1000
 const READ_BYTES = 1024 * 1024
 const ROW_CACHE_BYTES = 16 * 1024 * 1024
@@ -75,6 +78,8 @@ export class JournalFold {
   readonly digest: StoreDigest
   readonly #options: JournalFoldOptions
   #read: LogRecord[] = []
+  /** Of the rows that the digest covers and the store does not hold yet. */
+  #unwritten: (() => Iterable<WriteOperation>) | undefined
   #offset: number
   #entries = 0
   /** A term that begins with a pre-load was folded, of which nothing is noted yet. */
@@ -154,11 +159,20 @@ export class JournalFold {
           }
         }
         this.#entries += items.length
-        if (this.rows.dirtyRows >= MAX_DIRTY_ROWS) await this.#write()
+        if (this.rows.dirtyRows >= MAX_DIRTY_ROWS) {
+          await this.#freeze()
+          await this.#write()
+        }
       }
       this.#options.onProgress?.(this.#offset)
     }
+    await this.#freeze()
+  }
+
+  /** The store, with all rows as of the last `foldTo`. */
+  async store(): Promise<KeyValueStore> {
     await this.#write()
+    return this.#options.store
   }
 
   /** What the state lacks as of a moment: `gaps`, what its position has and the journal has not, and what this site has of another one's journal and has not loaded by then. */
@@ -218,9 +232,17 @@ export class JournalFold {
     this.#offset = offset
   }
 
-  async #write(): Promise<void> {
+  async #freeze(): Promise<void> {
+    await this.#write()
     const { changedKeys, operations } = freeze(this.rows.tables, this.digest)
-    if (changedKeys.length > 0) await this.#options.store.write(operations())
+    if (changedKeys.length > 0) this.#unwritten = operations
+    else this.rows.finishCommit()
+  }
+
+  async #write(): Promise<void> {
+    if (this.#unwritten === undefined) return
+    await this.#options.store.write(this.#unwritten())
+    this.#unwritten = undefined
     this.rows.finishCommit()
   }
 }

@@ -3,7 +3,7 @@ import { memoryProvider } from '../../state-stores/memory/provider.js'
 import { counts, countingProcessor } from '../counting-processor.js'
 import { blockCodec } from '../journal/block-codec.js'
 import type { LogRecord } from '../log/log.js'
-import { replay } from '../replay.js'
+import { JournalFold } from './journal-fold.js'
 import { JOURNAL } from '../system/counting-run.js'
 import { commitOperations } from '../task/commit-record.js'
 import { tableRuntimes } from '../task/table-runtime.js'
@@ -41,16 +41,13 @@ t.test('a row changed behind the back of the engine is found, with both sides an
   const { driver, audit } = await history(t)
   const store = await memoryProvider().open('kept')
   const journal = { topic: JOURNAL, partition: 0 }
-  const { digest, offset } = await replay({
-    log: driver.log,
-    processor: countingProcessor,
-    journal,
-    store,
-    rowCacheBytes: 0,
-  })
+  const { end } = await driver.log.offsets(journal)
+  const fold = await JournalFold.open({ reader: driver.log, processor: countingProcessor, journal, store })
+  await fold.foldTo(end)
+  await fold.store()
   const changelog = { incarnation: '', end: 0, offset: 0 }
   const commit = {
-    offset,
+    offset: end,
     incarnation: '',
     changelog,
     time: 0,
@@ -62,7 +59,7 @@ t.test('a row changed behind the back of the engine is found, with both sides an
   }
   const row = { count: 7, woken: 0, lastOffset: 1, due: 0 }
   await store.write([
-    ...commitOperations(commit, digest.serialize()),
+    ...commitOperations(commit, fold.digest.serialize()),
     { key: countKey('a'), value: counts.codec.encode(row) },
   ])
   const [one] = await verify(audit, { openTaskStore: () => Promise.resolve(store) })

@@ -114,7 +114,7 @@ async function verifyJournal(
         upTo = offset
         const ofJournal = fold.digest.rows.toHex()
         for (const state of states.filter((one) => one.offset === offset)) {
-          kept.push(await judge(state, ofJournal, fold.rows.store, audited))
+          kept.push(await judge(state, ofJournal, await fold.store(), audited))
         }
         const seal = seals.coarse.find((one) => one.offset === offset)
         if (seal === undefined) continue
