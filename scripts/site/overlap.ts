@@ -1,9 +1,22 @@
 import type { Overlap } from '../../api/site/site-control.js'
 import type { Clock } from '../../common/clock.js'
+import type { SiteRecord, SwitchReport } from '../../processors/site/index.js'
 import { blockCodec } from '../../topology/journal/block-codec.js'
 import { readableRecords } from '../../topology/journal/readable-records.js'
 import { names } from '../../topology/names.js'
 import type { DigestsOptions } from './digests.js'
+
+/**
+ * From when on the other site was active as well, as a site learns that has worked until now; undefined: it was not. It has
+ * taken over from this one as from a dead one, or has not heard of it in the middle of a switch: else this one would have stopped
+ * in SWITCH.
+ */
+export function overlapBegan({ phase, oldAlive, since, switchedAt, report }: SiteRecord): number | undefined {
+  if (!oldAlive) return switchedAt
+  if (phase === 'CATCHUP') return since
+  if (phase !== 'STEADY' || report === '') return undefined
+  return switchedAt + (JSON.parse(report) as SwitchReport).untilTrafficMs
+}
 
 /**
  * The time in which both sites were active, as the one that gave way knows it: from when the other took over until now, and

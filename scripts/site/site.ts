@@ -30,7 +30,7 @@ import { SiteError } from './errors.js'
 import { Drills } from './drill.js'
 import { FellowInstances } from './fellow-instances.js'
 import { journalEnds } from './journal-ends.js'
-import { overlapSince } from './overlap.js'
+import { overlapBegan, overlapSince } from './overlap.js'
 import { PeerContact } from './peer-contact.js'
 import { loadOptions, peerJournalsOf } from './history-of.js'
 import { PeerWatch } from './peer-watch.js'
@@ -48,7 +48,7 @@ const TICK_MS = 1000
 const READY_POLL_MS = 10
 const FOLLOW_MS = 200
 /** In that time the instances of the other site hear of a move, also where the one that leads it is gone. */
-const HEARD_MS = 5 * FOLLOW_MS
+const HEARD_MS = 500
 const NO_ROLE: Role = { takesTraffic: false, consumes: false, takesEvents: false }
 
 /**
@@ -77,6 +77,8 @@ export class Site implements SiteControl {
   readonly #acts: SiteActs
   readonly #drills: Drills
   #overlap: Overlap | null = null
+  /** Of one that is to be told. */
+  #overlapFrom: number | undefined
   #gaveWayAt = Number.NEGATIVE_INFINITY
   #hearing: Promise<void> | undefined
   readonly #switching: Switching
@@ -438,25 +440,27 @@ export class Site implements SiteControl {
     this.#options.onRecord(record, before)
     if (record.active !== before.active) this.#watch.reset()
     this.#switching.endOutdated()
-    // Taken for dead by the other, and it was not.
-    const wasActive = this.isConsuming && !this.role.consumes && !record.oldAlive
     void this.#consuming.apply().then(
-      () => (wasActive ? this.#tellOverlap(record) : undefined),
+      () => this.#tellOverlap(),
       () => undefined,
     )
   }
 
-  /** Notes when a record takes traffic from this site that the other is there to take. */
+  /** Notes when a record takes from this site its traffic, which the other is there to take, or what both have done at once. */
   #givingWay(record: SiteRecord, take: () => void): void {
     const before = this.role
     take()
-    if (before.takesTraffic && !this.role.takesTraffic && record.oldAlive)
-      this.#gaveWayAt = this.#options.clock.monotonic()
+    const { takesTraffic, consumes } = this.role
+    if (before.takesTraffic && !takesTraffic && record.oldAlive) this.#gaveWayAt = this.#options.clock.monotonic()
+    if (before.consumes && !consumes) this.#overlapFrom ??= overlapBegan(record)
   }
 
-  async #tellOverlap({ switchedAt }: SiteRecord): Promise<void> {
+  async #tellOverlap(): Promise<void> {
+    const from = this.#overlapFrom
+    if (from === undefined) return
+    this.#overlapFrom = undefined
     try {
-      this.#overlap = await overlapSince(switchedAt, this.#options)
+      this.#overlap = await overlapSince(from, this.#options)
       this.#options.onOverlap(this.#overlap)
     } catch (thrown) {
       this.#wentWrong('overlap', thrown)

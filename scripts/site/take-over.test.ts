@@ -137,6 +137,39 @@ t.test('both active after a broken link: the higher epoch stays, the other is fe
   t.same(await Promise.all(['before', 'kept', 'lost'].map((key) => sites.primary.countOf(key))), [1, 1, 1])
 })
 
+t.test(
+  'a link that breaks in the middle of a switch: the target goes on without the old site, which tells the overlap',
+  async (t) => {
+    const sites = await twoSites(t)
+    await sites.while(sites.primary.count('before'))
+    await sites.advance(1000)
+    sites.secondary.onRecord = ({ phase }) => {
+      if (phase === 'SWITCH') sites.link.isUp = false
+    }
+    await sites.while(sites.primary.site.act('failover', by))
+    await sites.until(
+      'it goes on',
+      () => sites.secondary.consumes && sites.secondary.site.record.phase === 'STEADY',
+      60_000,
+    )
+    t.ok(sites.primary.consumes, 'cut off, it cannot know')
+    await sites.while(sites.primary.count('lost'))
+    sites.secondary.onRecord = undefined
+    sites.link.isUp = true
+    await sites.until('one is fenced', () => sites.isSteady() && sites.secondary.consumes, 10_000)
+    await sites.advance(1500)
+    const { switchedAt, report } = sites.secondary.site.record
+    const { untilTrafficMs, lossWindowMs } = JSON.parse(report) as { untilTrafficMs: number; lossWindowMs: number }
+    t.ok(lossWindowMs >= 30_000, `${lossWindowMs} ms`)
+    for (const { name, site } of sites.both)
+      t.match(site.status().overlap, { from: switchedAt + untilTrafficMs, events: 1 }, `the ${name} site tells of it`)
+    await sites.while(sites.primary.site.act('failback', by))
+    await sites.until('failbacked', () => sites.isSteady() && sites.primary.consumes)
+    await sites.advance(500)
+    t.same(await Promise.all(['before', 'lost'].map((key) => sites.primary.countOf(key))), [1, 1])
+  },
+)
+
 t.test('a primary that starts again while the secondary is active does not act before it has heard', async (t) => {
   const sites = await twoSites(t)
   sites.primary.crash()
