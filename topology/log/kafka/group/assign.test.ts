@@ -117,7 +117,12 @@ t.test('subscription and assignment come back as they were sent; foreign user da
   const subscription = { topics: ['x', '__proto__'], owned, generation: 4, data: Buffer.from([0, 255, 10]) }
   const decoded = decodeSubscription(encodeSubscription(subscription))
   t.same({ ...decoded, owned: names(decoded.owned) }, { ...subscription, owned: names(owned) })
-  const member = { id: 'm-1', data: Buffer.from('told'), active: owned, standby: [{ topic: 'x', partition: 1 }] }
+  const member = {
+    id: 'm-1',
+    data: Buffer.from([0, 255, 34, 92]),
+    active: owned,
+    standby: [{ topic: 'x', partition: 1 }],
+  }
   const assignment = decodeAssignment(encodeAssignment(owned, [member]))
   t.same(names(assignment.active), names(owned))
   t.same(
@@ -128,4 +133,26 @@ t.test('subscription and assignment come back as they were sent; foreign user da
   t.same(decodeAssignment(Buffer.from([0, 0, 0, 0, 0, 0, 0, 0, 0, 0])), { active: [], members: [] })
   const foreign = Buffer.from([0, 0, 0, 0, 0, 1, 0, 1, 120, 0, 0, 0, 1, 255])
   t.same(decodeSubscription(foreign), { topics: ['x'], owned: [], generation: -1, data: nothing })
+})
+
+t.test('what 20 members tell of 512 partitions fits in the one record that a broker keeps it in', (t) => {
+  const [count, partitions] = [20, 512]
+  const topics = ['trust-level', 'keep-alive', 'address-health'].map((domain) => `pulsefold-${domain}-journal`)
+  const share = (member: number): TopicPartition[] =>
+    topics.flatMap((topic) =>
+      Array.from({ length: partitions }, (_, partition) => ({ topic, partition })).filter(
+        ({ partition }) => partition % count === member % count,
+      ),
+    )
+  const members = Array.from({ length: count }, (_, member) => {
+    const [active, standby] = [share(member), share(member + 1)]
+    const data = Buffer.from(JSON.stringify([...active, ...standby].map(({ partition }) => [partition, null])))
+    return { id: `member-${member}`, data, active, standby }
+  })
+  const bytes = members.map(({ active, data }) => {
+    const subscription = encodeSubscription({ topics, owned: active, generation: 7, data })
+    return subscription.length + encodeAssignment(active, members).length
+  })
+  t.ok(bytes.reduce((sum, each) => sum + each) < 512 * 1024)
+  t.end()
 })

@@ -1,6 +1,9 @@
+import { deflateRawSync, inflateRawSync } from 'node:zlib'
 import type { Share, TopicPartition } from '../../log.js'
 import { ByteReader } from '../protocol/byte-reader.js'
 import { ByteWriter } from '../protocol/byte-writer.js'
+
+const MAX_JSON_BYTES = 64 * 1024 * 1024
 
 /** Kafka's own consumer protocol, version 0, so that the usual tools show members and assignments. */
 const version = 0
@@ -28,7 +31,7 @@ export interface Subscription extends MemberData {
 export function encodeSubscription({ topics, owned, generation, data }: Subscription): Buffer {
   const writer = new ByteWriter().int16(version).int32(topics.length)
   for (const topic of topics) writer.string(topic)
-  return writeJson(writer, { owned: byTopic(owned), generation, data: data.toString('base64') })
+  return writeJson(writer, { owned: byTopic(owned), generation, data: data.toString('latin1') })
 }
 
 /** A member whose data is not ours counts as one that holds nothing. */
@@ -42,7 +45,7 @@ export function decodeSubscription(bytes: Buffer): Subscription {
       readonly generation: number
       readonly data: string
     }
-    return { topics, owned: fromTopics(owned), generation, data: Buffer.from(data, 'base64') }
+    return { topics, owned: fromTopics(owned), generation, data: Buffer.from(data, 'latin1') }
   } catch {
     return { topics, owned: [], generation: -1, data: Buffer.alloc(0) }
   }
@@ -57,7 +60,7 @@ export function encodeAssignment(active: readonly TopicPartition[], members: rea
     for (const number of numbers) writer.int32(number)
   }
   const table = members.map(({ id, data, active: held, standby }) => ({
-    ...{ id, data: data.toString('base64') },
+    ...{ id, data: data.toString('latin1') },
     ...{ active: byTopic(held), standby: byTopic(standby) },
   }))
   return writeJson(writer, { members: table })
@@ -85,7 +88,7 @@ export function decodeAssignment(bytes: Buffer): Assignment {
     return {
       active,
       members: members.map(({ id, data, active: held, standby }) => ({
-        ...{ id, data: Buffer.from(data, 'base64') },
+        ...{ id, data: Buffer.from(data, 'latin1') },
         ...{ active: fromTopics(held), standby: fromTopics(standby) },
       })),
     }
@@ -106,12 +109,17 @@ function fromTopics(topics: ByTopic): TopicPartition[] {
   return Object.entries(topics).flatMap(([topic, numbers]) => numbers.map((partition) => ({ topic, partition })))
 }
 
+/**
+ * Deflated: a broker keeps all members' in one record, of a mebibyte at most, and each assignment tells of all members. 20 of them
+ * with 512 partitions would take more.
+ */
 function writeJson(writer: ByteWriter, value: unknown): Buffer {
-  const bytes = Buffer.from(JSON.stringify(value))
+  const bytes = deflateRawSync(JSON.stringify(value))
   return writer.int32(bytes.length).raw(bytes).bytes()
 }
 
 /** Throws when there is none. */
 function readJson(reader: ByteReader): unknown {
-  return JSON.parse(reader.raw(Math.max(0, reader.int32())).toString())
+  const bytes = reader.raw(Math.max(0, reader.int32()))
+  return JSON.parse(inflateRawSync(bytes, { maxOutputLength: MAX_JSON_BYTES }).toString())
 }
