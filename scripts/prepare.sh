@@ -45,22 +45,40 @@ sources=(common schemas state-stores topology processors api scripts)
 # Compiles to dist/ when a source is newer than the last good build. Type errors give status 1, and what could be
 # compiled is there all the same.
 build() {
-  local stamp=$root/dist/.built
+  local status=0
+  is_built && return
+  mkdir -p "$root/dist"
+  begin_building
+  # Another may have built it meanwhile.
+  is_built || compile || status=1
+  rm -f "$root/dist/.building"
+  return $status
+}
+
+is_built() (
   cd "$root"
-  if [[ -f $stamp && -z $(find "${sources[@]}" package.json tsconfig.json \( -type d -o -name '*.ts' -o -name '*.json' \) -newer "$stamp" -print -quit 2>/dev/null) ]]; then
-    cd "$OLDPWD"
-    return
-  fi
+  [[ -f dist/.built ]] || return 1
+  newer=$(find "${sources[@]}" package.json tsconfig.json \( -type d -o -name '*.ts' -o -name '*.json' \) -newer dist/.built -print -quit 2>/dev/null)
+  [[ -z $newer ]]
+)
+
+compile() (
+  cd "$root"
   say 'building'
-  mkdir -p dist
   remove_orphans
-  touch "$stamp.started"
-  if ! node node_modules/typescript/bin/tsc -p . >&2; then
-    cd "$OLDPWD"
-    return 1
-  fi
-  mv "$stamp.started" "$stamp"
-  cd "$OLDPWD"
+  touch dist/.built.started
+  node node_modules/typescript/bin/tsc -p . >&2 || return 1
+  mv dist/.built.started dist/.built
+)
+
+# One at a time: a link names the process that builds. Of one that has gone, or takes ten minutes, it is taken away.
+begin_building() {
+  local lock=$root/dist/.building waited=0
+  until ln -s $$ "$lock" 2>/dev/null; do
+    if ((waited == 0)); then say 'waiting for another build'; fi
+    if ! kill -0 "$(readlink "$lock" || echo $$)" 2>/dev/null || ((++waited > 3000)); then rm -f "$lock"; fi
+    sleep 0.2
+  done
 }
 
 # What was compiled from a source that has gone would still run, tests among them.

@@ -1,7 +1,8 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { ApiError, retryAfter } from '../errors.js'
+import { ApiError } from '../errors.js'
 import { ownErrors } from '../ops/schemas.js'
 import { hasHopped } from './hop.js'
+import { refusalOf } from './refusal.js'
 import { actWords } from './site-control.js'
 import type { SiteAct, SiteControl } from './site-control.js'
 
@@ -39,9 +40,8 @@ export function registerSiteActs(app: FastifyInstance, site: SiteControl): void 
       async (request) => {
         const by = { actor: saidBy(request, 'actor'), reason: saidBy(request, 'reason') }
         const result = await site.act(act, { ...by, forwarded: hasHopped(request) })
-        if (result.ok) return { status: result.status, epoch: result.epoch, phase: result.phase }
-        if (result.reason === 'conflict') throw new ApiError('SITE_CONFLICT', result.message)
-        throw new ApiError('SITE_UNREACHABLE', result.message, { headers: retryAfter(1000) })
+        if (!result.ok) throw refusalOf(result)
+        return { status: result.status, epoch: result.epoch, phase: result.phase }
       },
     )
   }

@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import { ApiError } from '../errors.js'
 import { ownErrors } from '../ops/schemas.js'
 import { clientWaits } from '../client-gone.js'
+import { refusalOf } from './refusal.js'
 import type { SiteControl } from './site-control.js'
 
 /** POST /site/drill: what a switch to this site would take, without one. Answered when it is done; to leave ends it. */
@@ -37,7 +38,9 @@ export function registerDrill(app: FastifyInstance, site: SiteControl): void {
       if (isRunning) throw new ApiError('SITE_CONFLICT', 'a drill is running')
       isRunning = true
       try {
-        return await site.drill(clientWaits(reply))
+        const result = await site.drill(clientWaits(reply))
+        if (!result.ok) throw refusalOf(result)
+        return result.report
       } finally {
         isRunning = false
       }

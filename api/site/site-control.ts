@@ -76,6 +76,11 @@ export interface DrillReport {
   readonly mirrorLagMs: number | null
 }
 
+/** What became of a drill: the other site, which it is compared with, does not answer, or a switch has begun. */
+export type DrillResult =
+  | { readonly ok: true; readonly report: DrillReport }
+  | { readonly ok: false; readonly reason: 'conflict' | 'unreachable'; readonly message: string }
+
 export interface SiteStatus extends SiteProgress {
   readonly site: SiteName
   readonly record: SiteRecord
@@ -105,5 +110,5 @@ export interface SiteControl {
   exchange(record: SiteRecord): Promise<SiteView & { readonly accepted: boolean }>
   history(wanted: readonly HistoryWanted[], waitMs: number, signal: AbortSignal): Promise<readonly HistoryPart[]>
   digests(): Promise<readonly TaskDigest[]>
-  drill(signal: AbortSignal): Promise<DrillReport>
+  drill(signal: AbortSignal): Promise<DrillResult>
 }

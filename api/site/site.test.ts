@@ -77,7 +77,10 @@ function standIn(site: SiteName, peerUrl = 'http://127.0.0.1:9', token = ''): St
         ),
       digests: () => Promise.resolve([{ domain: 'd', partition: 0, offset: 3, digest: 'ab' }]),
       drill: () =>
-        Promise.resolve({ equal: true, different: [], events: 5, ms: 1, eventsPerSecond: 5000, mirrorLagMs: null }),
+        Promise.resolve({
+          ok: true,
+          report: { equal: true, different: [], events: 5, ms: 1, eventsPerSecond: 5000, mirrorLagMs: null },
+        }),
     },
   }
   return stand
@@ -334,6 +337,13 @@ t.test('a drill runs on a waiting site only', async (t) => {
   const stand = standIn('secondary')
   const app = await siteApi(t, stand)
   t.match((await app.inject({ method: 'POST', url: '/site/drill' })).json(), { equal: true, events: 5 })
+  const drill = async () => (await app.inject({ method: 'POST', url: '/site/drill' })).json<object>()
+  const { control } = standIn('secondary')
+  stand.control.drill = () => Promise.resolve({ ok: false, reason: 'unreachable', message: 'no answer' })
+  t.match(await drill(), { status: 503, code: 'SITE_UNREACHABLE', message: 'no answer' })
+  stand.control.drill = () => Promise.resolve({ ok: false, reason: 'conflict', message: 'a switch has begun' })
+  t.match(await drill(), { status: 409, code: 'SITE_CONFLICT', message: 'a switch has begun' })
+  stand.control.drill = (signal) => control.drill(signal)
   stand.record = { ...initialRecord, target: 'secondary', phase: 'PRELOAD' }
   t.match((await app.inject({ method: 'POST', url: '/site/drill' })).json(), { code: 'SITE_CONFLICT' })
   stand.record = { ...initialRecord, active: 'secondary' }

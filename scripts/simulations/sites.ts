@@ -181,7 +181,7 @@ class SitesRun {
     if (this.#mayLose) return
     const waiting = this.sites.both.find((site) => !site.consumes)
     assert.ok(waiting !== undefined, 'one site waits')
-    const report = await this.sites.while(waiting.site.drill(new AbortController().signal))
-    assert.equal((report as { readonly equal?: boolean }).equal, true, 'the waiting site would load the same state')
+    const result = await this.sites.while(waiting.site.drill(new AbortController().signal))
+    assert.ok(result.ok && result.report.equal, 'the waiting site would load the same state')
   }
 }

@@ -6,9 +6,9 @@ t.test('a drill tells whether the loaded state is that of the active site, and l
   const sites = await twoSites(t)
   for (let n = 0; n < 30; n++) await sites.while(sites.primary.count(`key-${n % KEYS}`))
   await sites.advance(3000)
-  const report = await sites.while(sites.secondary.site.drill(new AbortController().signal))
-  t.match(report, { equal: true, different: [] })
-  t.ok(report.events >= 30)
+  const result = await sites.while(sites.secondary.site.drill(new AbortController().signal))
+  t.match(result, { ok: true, report: { equal: true, different: [] } })
+  t.ok(result.ok && result.report.events >= 30)
   t.ok(sites.isSteady() && sites.primary.consumes)
   for (let partition = 0; partition < PARTITIONS; partition++) {
     const store = await sites.secondary.stores.open(`drill-counting-${partition}`)
@@ -46,8 +46,26 @@ t.test('a drill gives way to a switch', async (t) => {
   drill.catch(() => undefined)
   await sites.advance(200)
   await sites.while(sites.primary.site.act('failover', by))
-  await t.rejects(sites.while(drill), { message: 'a switch has begun' })
+  t.same(await sites.while(drill), { ok: false, reason: 'conflict', message: 'a switch has begun' })
   await sites.until('failovered', () => sites.isSteady() && sites.secondary.consumes)
   t.equal(await sites.secondary.countOf('key-1'), 2)
   t.same(sites.errors, [])
 })
+
+t.test(
+  'a drill that the other site does not answer, or shows no journals for, says so and leaves nothing held',
+  async (t) => {
+    const sites = await twoSites(t, { settings: { automaticSwitch: false } })
+    await sites.while(sites.primary.count('key-1'))
+    const drill = () => sites.while(sites.secondary.site.drill(new AbortController().signal))
+    sites.link.isUp = false
+    t.match(await drill(), { ok: false, reason: 'unreachable' })
+    sites.link.isUp = true
+    sites.primary.isHistoryAway = true
+    await sites.while(sites.primary.count('key-1'))
+    await sites.advance(3000)
+    t.match(await drill(), { ok: false, reason: 'unreachable' })
+    sites.primary.isHistoryAway = false
+    t.match(await drill(), { ok: true, report: { equal: true } })
+  },
+)

@@ -1,6 +1,6 @@
 import { sleep } from '../../common/clock.js'
 import type { Clock } from '../../common/clock.js'
-import type { DrillReport, TaskDigest } from '../../api/site/site-control.js'
+import type { DrillReport, DrillResult, TaskDigest } from '../../api/site/site-control.js'
 import { names } from '../../topology/names.js'
 import { upTo } from '../../topology/preload/journal-source.js'
 import type { PeerJournals } from '../../topology/preload/peer-journals.js'
@@ -16,6 +16,8 @@ export interface DrillsOptions {
   readonly peerApplicationId: string
   readonly base: Pick<BaseKeeper, 'hold'>
   readonly preload: (load: string) => PreloadOptions
+  /** A mirror that was not brought up for so long is not waited for. */
+  readonly silenceMs: number
 }
 
 const LOAD = 'drill'
@@ -27,19 +29,29 @@ const POLL_MS = 100
  */
 export class Drills {
   readonly #options: DrillsOptions
-  #running: { readonly stop: AbortController; readonly done: Promise<DrillReport> } | undefined
+  #running: { readonly stop: AbortController; readonly done: Promise<DrillReport | undefined> } | undefined
 
   constructor(options: DrillsOptions) {
     this.#options = options
   }
 
-  async run(signal: AbortSignal): Promise<DrillReport> {
+  /** Rejects with the signal's reason, and with what log or stores reject with. */
+  async run(signal: AbortSignal): Promise<DrillResult> {
     const release = await this.#options.base.hold()
     const stop = new AbortController()
     const done = this.#drill(AbortSignal.any([signal, stop.signal]))
     this.#running = { stop, done }
     try {
-      return await done
+      const report = await done
+      if (report !== undefined) return { ok: true, report }
+      return {
+        ok: false,
+        reason: 'unreachable',
+        message: 'the other site does not answer, or does not show its journals',
+      }
+    } catch (thrown) {
+      if (!stop.signal.aborted) throw thrown
+      return { ok: false, reason: 'conflict', message: 'a switch has begun' }
     } finally {
       this.#running = undefined
       release()
@@ -48,13 +60,16 @@ export class Drills {
 
   /** A drill gives way to a switch, which reads the same base; resolves when its stores are closed. */
   async end(): Promise<void> {
-    this.#running?.stop.abort(new Error('a switch has begun'))
+    this.#running?.stop.abort()
     await this.#running?.done.catch(() => undefined)
   }
 
-  async #drill(signal: AbortSignal): Promise<DrillReport> {
-    const { clock, peer, mirror, peerApplicationId, preload: optionsOf } = this.#options
-    const sealed = await peer.digests()
+  /** Undefined: there is nothing to compare with. */
+  async #drill(signal: AbortSignal): Promise<DrillReport | undefined> {
+    const { clock, peer, mirror, peerApplicationId, silenceMs, preload: optionsOf } = this.#options
+    const begun = clock.monotonic()
+    const sealed = await peer.digests().catch(() => undefined)
+    if (sealed === undefined) return undefined
     const options = optionsOf(LOAD)
     const ends = sealed.map(({ domain, partition, offset }) => {
       return { topic: names.journal(peerApplicationId, domain), partition, end: offset }
@@ -62,6 +77,7 @@ export class Drills {
     while (!mirror.reaches(ends)) {
       await sleep(clock, POLL_MS, signal)
       signal.throwIfAborted()
+      if (clock.monotonic() - Math.max(begun, mirror.pulledAt ?? begun) >= silenceMs) return undefined
     }
     const mirrorLagMs = mirror.lagMs
     const startedAt = clock.monotonic()

@@ -136,7 +136,7 @@ for (const site of siteNames) {
           for (const counts of await sender.counted()) t.same(counts, sender.acknowledged)
           const { signal } = new AbortController()
           const report = await sites.while(Promise.resolve(sites.primary.leader?.site.drill(signal)))
-          t.match(report, { equal: true })
+          t.match(report, { ok: true, report: { equal: true } })
         },
       )
     }

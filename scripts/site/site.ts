@@ -3,7 +3,7 @@ import { ensureError } from '../../common/errors.js'
 import type {
   ActRequest,
   ActResult,
-  DrillReport,
+  DrillResult,
   Overlap,
   SiteAct,
   SiteControl,
@@ -123,6 +123,7 @@ export class Site implements SiteControl {
     })
     this.#drills = new Drills({
       ...{ clock, peer, peerApplicationId: options.peerApplicationId, mirror: this.#mirror, base: this.#base },
+      silenceMs: this.#silenceMs,
       preload: (load) => ({ ...this.#load(load), baseStoreName }),
     })
     this.#tail = new RegisterTail(log, options.register.topic)
@@ -313,7 +314,7 @@ export class Site implements SiteControl {
     return newestDigests(this.#options)
   }
 
-  drill(signal: AbortSignal): Promise<DrillReport> {
+  drill(signal: AbortSignal): Promise<DrillResult> {
     return this.#drills.run(AbortSignal.any([signal, this.#stop.signal]))
   }
 
