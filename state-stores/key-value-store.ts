@@ -64,6 +64,11 @@ export interface StoreOptions {
   readonly cacheBytes?: number
   /** Checks the files first, as `verify` does: what is damaged is not opened. */
   readonly verify?: boolean
+  /**
+   * Checks what the store was written last, which is in no table yet: a store that lacks writes from the middle, as after a torn write
+   * those at the end, is refused. Not for a store that follows from elsewhere: it may lack some.
+   */
+  readonly verifyWrites?: boolean
 }
 
 /** Opens stores by name. The memory twin keeps what was written, so that a test can reopen it. */

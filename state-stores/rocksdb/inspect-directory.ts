@@ -9,6 +9,8 @@ export interface Directory {
   readonly state: 'empty' | 'data' | 'damaged'
   /** Those that the MANIFEST names, as far as it can be read. */
   readonly tables: readonly LiveTable[]
+  /** Names of write-ahead logs that are read when it is opened. */
+  readonly logs: readonly string[]
 }
 
 /**
@@ -22,18 +24,20 @@ export async function inspectDirectory(location: string): Promise<Directory> {
   await mkdir(location, { recursive: true })
   const names = await readdir(location)
   const numbers = names.map((name) => /^(\d+)\.(sst|log)$/.exec(name)?.[1]).filter((digits) => digits !== undefined)
-  if (numbers.length === 0 && !names.includes('CURRENT')) return { state: 'empty', tables: [] }
+  if (numbers.length === 0 && !names.includes('CURRENT')) return { state: 'empty', tables: [], logs: [] }
 
   const manifest = await currentManifest(location)
   const tables = manifest?.tables ?? []
-  if (manifest?.logNumber === undefined) return { state: 'data', tables }
+  const isRead = (name: string): boolean => name.endsWith('.log') && parseInt(name) >= (manifest?.logNumber ?? 0)
+  const logs = names.filter(isRead).sort()
+  if (manifest?.logNumber === undefined) return { state: 'data', tables, logs }
   const { number, logNumber } = manifest
   const hasLog = (wanted: number): boolean => names.includes(`${String(wanted).padStart(6, '0')}.log`)
-  if (hasLog(logNumber)) return { state: 'data', tables }
+  if (hasLog(logNumber)) return { state: 'data', tables, logs }
   // Until its first flush a process's log is numbered next to its MANIFEST, which keeps the number from before.
-  if (logNumber > number) return { state: 'damaged', tables }
+  if (logNumber > number) return { state: 'damaged', tables, logs }
   const hasNewer = numbers.some((digits) => Number(digits) > number)
-  return { state: hasNewer && !hasLog(number + 1) ? 'damaged' : 'data', tables }
+  return { state: hasNewer && !hasLog(number + 1) ? 'damaged' : 'data', tables, logs }
 }
 
 /** Undefined when it cannot be found; opening the store then fails, and says so better. */

@@ -1,4 +1,4 @@
-import { stat } from 'node:fs/promises'
+import { readFile, stat } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { cut, ensureError } from '../../common/errors.js'
 import { isDamage, StoreError } from '../errors.js'
@@ -10,6 +10,7 @@ import { openDatabase } from './native.js'
 import { setAsideDirectory } from './set-aside.js'
 import { rocksDbDriver } from './store.js'
 import { verifyTables } from './verify-tables.js'
+import { findLogDamage } from './write-ahead-log.js'
 import type { LiveTable } from './verify-tables.js'
 
 export interface RocksDbOptions {
@@ -40,8 +41,9 @@ export function rocksDbProvider({
     opened.add(location)
     let damage: StoreError | undefined
     try {
-      const { state, tables } = await inspectDirectory(location)
+      const { state, tables, logs } = await inspectDirectory(location)
       if (options.verify === true) damage = await damageOf(location, tables)
+      if (options.verifyWrites === true) damage ??= await lostWrites(location, logs)
       const database = await openDatabase(location, {
         // RocksDB would start an empty database over the data files of one whose CURRENT is missing.
         createIfMissing: state === 'empty',
@@ -83,6 +85,16 @@ async function damageOf(location: string, tables: readonly LiveTable[]): Promise
     if (isDamage(thrown)) return thrown
     throw thrown
   }
+}
+
+async function lostWrites(location: string, logs: readonly string[]): Promise<StoreError | undefined> {
+  for (const name of logs) {
+    const damagedAt = findLogDamage(await readFile(join(location, name)))
+    if (damagedAt === undefined) continue
+    const message = `writes are lost from byte ${damagedAt} of ${name} on, in the store ${location}`
+    return new StoreError('STORE_CORRUPT', message, { details: { location } })
+  }
+  return undefined
 }
 
 function locationOf(directory: string, name: string): string {

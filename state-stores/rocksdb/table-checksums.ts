@@ -1,3 +1,4 @@
+import { CRC_TABLE, masked } from './crc32c.js'
 import type { BlockHandle } from './table-footer.js'
 
 /**
@@ -49,15 +50,3 @@ const START = -1
 const CHECKSUM_BYTES = 4
 /** None, or Snappy, the only one that the package is built with. */
 const HIGHEST_COMPRESSION = 1
-const CRC32C_POLYNOMIAL = 0x82f6_3b78
-
-const CRC_TABLE = Int32Array.from({ length: 256 }, (_, byte) => {
-  let crc = byte
-  for (let bit = 0; bit < 8; bit++) crc = crc & 1 ? (crc >>> 1) ^ CRC32C_POLYNOMIAL : crc >>> 1
-  return crc
-})
-
-/** As util/crc32c.h. */
-function masked(crc: number): number {
-  return (((crc >>> 15) | (crc << 17)) + 0xa282_ead8) | 0
-}

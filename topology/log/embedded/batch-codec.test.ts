@@ -5,6 +5,7 @@ import type { Test } from 'tap'
 import { LogError } from '../errors.js'
 import type { LogRecord, NewRecord } from '../log.js'
 import { encodeBatches, encodeKept, sealBatch, storedBatch } from './batch-codec.js'
+import { batchKey } from './rows.js'
 import type { Seal, StoredBatch } from './batch-codec.js'
 import { recordsOf } from './stored-records.js'
 
@@ -32,8 +33,9 @@ function check<T>(t: Test, property: fc.IProperty<T>, parameters: fc.Parameters<
 function stored(records: readonly NewRecord[], stampMs: number | 'log'): StoredBatch[] {
   let next = base
   return encodeBatches(records, stampMs, Infinity).map(({ value, maxTimestamp }) => {
-    sealBatch(value, { ...seal, maxTimestamp: stampMs === 'log' ? seal.maxTimestamp : maxTimestamp })
-    const batch = storedBatch(next, value)
+    const key = batchKey(1, 0, next)
+    sealBatch(value, { ...seal, maxTimestamp: stampMs === 'log' ? seal.maxTimestamp : maxTimestamp }, key)
+    const batch = storedBatch(key, value)
     next = batch.next
     return batch
   })
@@ -80,9 +82,9 @@ t.test('what compaction keeps has its own offsets and stamps', async (t) => {
         5,
       )
       const kept = all.filter((_, i) => choices[i]?.[1])
-      const batch = encodeKept(kept, base, base + 2 ** 33, seal)
-      deepStrictEqual(decode([storedBatch(base, batch.value)]), kept)
-      equal(storedBatch(base, batch.value).next, base + 2 ** 33)
+      const batch = encodeKept(kept, batchKey(1, 0, base), base + 2 ** 33, seal)
+      deepStrictEqual(decode([storedBatch(batchKey(1, 0, base), batch.value)]), kept)
+      equal(storedBatch(batchKey(1, 0, base), batch.value).next, base + 2 ** 33)
     }),
     { seed: 2, numRuns: 100 },
   )
@@ -113,9 +115,9 @@ t.test('a batch cut short or of another version is damage, nothing else', async 
     { key: Buffer.from('key'), value: Buffer.from('value'), headers: [['h', Buffer.from('x')]] as const },
   ]
   const [batch] = stored([...records, { ...records[0]!, timestamp: 9 }], 5)
-  const damaged = (value: Buffer): unknown => {
+  const damaged = (value: Buffer, key = batchKey(1, 0, base)): unknown => {
     try {
-      return decode([storedBatch(base, value)])
+      return decode([storedBatch(key, value)])
     } catch (error) {
       return error
     }
@@ -127,4 +129,25 @@ t.test('a batch cut short or of another version is damage, nothing else', async 
   const other = Buffer.from(batch!.value)
   other[0] = 9
   t.match(damaged(other), { code: 'LOG_DAMAGED' })
+})
+
+t.test('a batch with any bit changed, or in the place of another one, is damage', async (t) => {
+  const [batch] = stored([{ key: null, value: Buffer.from('value'), headers: [['h', Buffer.from('x')]] }], 5)
+  const key = batchKey(1, 0, base)
+  t.equal(storedBatch(key, batch!.value).base, base)
+  const unnoticed: number[] = []
+  for (let bit = 0; bit < batch!.value.length * 8; bit++) {
+    const value = Buffer.from(batch!.value)
+    value[bit >> 3]! ^= 1 << (bit & 7)
+    try {
+      storedBatch(key, value)
+      unnoticed.push(bit)
+    } catch (error) {
+      if (!(error instanceof LogError && error.code === 'LOG_DAMAGED')) throw error
+    }
+  }
+  t.same(unnoticed, [])
+  for (const other of [batchKey(2, 0, base), batchKey(1, 1, base), batchKey(1, 0, base + 1)]) {
+    t.throws(() => storedBatch(other, batch!.value), { code: 'LOG_DAMAGED' })
+  }
 })

@@ -1,19 +1,23 @@
+import { crc32 } from 'node:zlib'
 import { LogError } from '../errors.js'
 import type { Headers, LogRecord, NewRecord } from '../log.js'
 import { readHeaderNames } from './header-names.js'
 import { RecordReader, RecordWriter } from './record-codec.js'
+import { baseOffsetOf } from './rows.js'
 
 /*
  * One stored value holds the records of one append (or a slice of a long one):
  *
  *   0 version, 1 flags, 2 record count (4), 6 span: offsets covered (6), 12 append time (8), 20 highest timestamp of the
  *   batch (8), 28 highest timestamp of the partition up to here (8), 36 bytes ever written to the partition up to here (8),
- *   44 header names, records
+ *   44 CRC-32 of the key and all other bytes (4), 48 header names, records
  *
+ * RocksDB checks no checksums of what it walks over, so a batch has its own, which also tells that it is in its place.
  * The two running values make each question "which is the first batch from where ..." a binary search.
  */
-const version = 1
-const headerBytes = 44
+const version = 2
+const checksumAt = 44
+const headerBytes = 48
 const ownTimestamps = 1
 const ownOffsets = 2
 
@@ -100,7 +104,8 @@ function hasOwnTimestamps(records: readonly NewRecord[], stampMs: number): boole
 }
 
 /** Encodes what compaction left of one or several neighbouring batches, sealed, with their own offsets and timestamps. */
-export function encodeKept(records: readonly LogRecord[], base: number, next: number, seal: Seal): StoredBatch {
+export function encodeKept(records: readonly LogRecord[], key: Buffer, next: number, seal: Seal): StoredBatch {
+  const base = baseOffsetOf(key)
   const writer = new RecordWriter()
   for (const record of records) {
     writer.varint(record.offset - base)
@@ -109,7 +114,7 @@ export function encodeKept(records: readonly LogRecord[], base: number, next: nu
   }
   const value = writer.take(headerBytes)
   writeFixed(value, ownTimestamps | ownOffsets, records.length, next - base)
-  sealBatch(value, seal)
+  sealBatch(value, seal, key)
   return { base, next, value }
 }
 
@@ -120,11 +125,17 @@ function writeFixed(value: Buffer, flags: number, count: number, span: number): 
   value.writeUIntBE(span, 6, 6)
 }
 
-export function sealBatch(value: Buffer, seal: Seal): void {
+/** `key`: of the row that the batch will be. */
+export function sealBatch(value: Buffer, seal: Seal, key: Buffer): void {
   value.writeDoubleBE(seal.appendedAt, 12)
   value.writeDoubleBE(seal.maxTimestamp, 20)
   value.writeDoubleBE(seal.highestTimestamp, 28)
   value.writeDoubleBE(seal.endBytes, 36)
+  value.writeUInt32BE(checksumOf(value, key), checksumAt)
+}
+
+function checksumOf(value: Buffer, key: Buffer): number {
+  return crc32(value.subarray(headerBytes), crc32(value.subarray(0, checksumAt), crc32(key)))
 }
 
 export function sealOf(value: Buffer): Seal {
@@ -136,10 +147,14 @@ export function sealOf(value: Buffer): Seal {
   }
 }
 
-/** Errors: LOG_DAMAGED when the value is not a batch of ours. */
-export function storedBatch(base: number, value: Buffer): StoredBatch {
-  if (value.length < headerBytes || value[0] !== version) {
-    throw new LogError('LOG_DAMAGED', `the batch at offset ${base} is not readable`, { details: { offset: base } })
+/** Errors: LOG_DAMAGED when the row is not a batch as it was written. */
+export function storedBatch(key: Buffer, value: Buffer): StoredBatch {
+  const base = baseOffsetOf(key)
+  const isWhole = value.length >= headerBytes && value[0] === version
+  if (!isWhole || value.readUInt32BE(checksumAt) !== checksumOf(value, key)) {
+    throw new LogError('LOG_DAMAGED', `the batch at offset ${base} is not as it was written`, {
+      details: { offset: base },
+    })
   }
   return { base, next: base + value.readUIntBE(6, 6), value }
 }

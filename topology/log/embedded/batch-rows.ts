@@ -1,7 +1,7 @@
 import type { KeyValueStore } from '../../../state-stores/key-value-store.js'
 import type { Seal, StoredBatch } from './batch-codec.js'
 import { sealOf, storedBatch } from './batch-codec.js'
-import { baseOffsetOf, batchKey } from './rows.js'
+import { batchKey } from './rows.js'
 import { logErrorOf } from './store-failure.js'
 
 /** Batches of one iterator of the store. */
@@ -40,7 +40,7 @@ export class BatchRows {
         const range = { gte: this.keyOf(next), lt: this.keyOf(to), limit: chunkBatches }
         for await (const page of this.#store.entries(range)) {
           for (const [key, value] of page) {
-            const batch = storedBatch(baseOffsetOf(key), value)
+            const batch = storedBatch(key, value)
             if (count++ === 0 && batch.base > next) yield* this.#holding(next)
             next = batch.next
             yield batch
@@ -63,7 +63,7 @@ export class BatchRows {
     const range = { gte: this.keyOf(0), lt: this.keyOf(offset), reverse: true, limit: 1 }
     try {
       for await (const page of this.#store.entries(range)) {
-        for (const [key, value] of page) return storedBatch(baseOffsetOf(key), value)
+        for (const [key, value] of page) return storedBatch(key, value)
       }
     } catch (error) {
       throw logErrorOf(error)

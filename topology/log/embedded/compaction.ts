@@ -58,7 +58,7 @@ async function rewrite(
   let kept = 0
   let merge = new Merge()
   const flush = async (): Promise<void> => {
-    if (merge.changes) await partition.replace(merge.bases, merge.result(), partition.cleanedTo)
+    if (merge.changes) await partition.replace(merge.bases, merge.result(partition), partition.cleanedTo)
     merge = new Merge()
   }
   for await (const batch of partition.batches.range(partition.start, to)) {
@@ -98,11 +98,12 @@ class Merge {
     if (staying.length > 0) this.bytes += batch.value.length
   }
 
-  result(): StoredBatch[] {
+  result({ batches }: Partition): StoredBatch[] {
     const base = this.bases[0]
-    if (base === undefined || this.#seal === undefined || this.#left.length === 0) return []
+    if (base === undefined || this.#seal === undefined) return []
+    // One without records, too: so each batch follows where the one before ends, and one that is lost is noticed.
     const maxTimestamp = this.#left.reduce((max, { timestamp }) => Math.max(max, timestamp), -1)
-    return [encodeKept(this.#left, base, this.#next, { ...this.#seal, maxTimestamp })]
+    return [encodeKept(this.#left, batches.keyOf(base), this.#next, { ...this.#seal, maxTimestamp })]
   }
 }
 

@@ -77,6 +77,9 @@ export class Partition implements TopicPartition {
     const last = await self.batches.before(offsetLimit)
     self.#end = last === undefined ? self.#row.end : { next: last.next, ...sealOf(last.value) }
     self.#preparedEnd = self.#end
+    // A batch behind it that the walk has missed, in a damaged block, is met by a look-up.
+    const behind = await context.store.get(self.batches.keyOf(self.#end.next)).catch(throwLogError)
+    if (behind !== undefined) throw self.#missing(self.#end.next, self.#end.next + 1)
     return self
   }
 
@@ -119,8 +122,9 @@ export class Partition implements TopicPartition {
         highestTimestamp: Math.max(end.highestTimestamp, maxTimestamp),
         endBytes: end.endBytes + batch.value.length,
       }
-      sealBatch(batch.value, { ...end, maxTimestamp })
-      operations.push({ key: this.batches.keyOf(base), value: batch.value })
+      const key = this.batches.keyOf(base)
+      sealBatch(batch.value, { ...end, maxTimestamp }, key)
+      operations.push({ key, value: batch.value })
       stored.push({ base, next: end.next, value: batch.value })
       timestamp = Math.max(timestamp, maxTimestamp)
     }
@@ -182,12 +186,26 @@ export class Partition implements TopicPartition {
     if (this.#tail.covers(offset)) {
       for (const batch of this.#tail.from(offset)) if (!take(batch)) break
     } else if (offset < end) {
-      for await (const batch of this.batches.range(offset, end)) if (!take(batch)) break
+      let isEnough = false
+      let missingTo: number | undefined
+      for await (const batch of this.batches.range(offset, end)) {
+        if (batch.base > next) missingTo = batch.base
+        isEnough = missingTo !== undefined || !take(batch)
+        if (isEnough) break
+      }
       // The log start may have moved past the offset while the store was read.
       this.#checkRange(offset, end)
+      if (!isEnough && next < end) missingTo = end
+      if (missingTo !== undefined) throw this.#missing(next, missingTo)
     }
     const { topic, partition } = this
     return { topic, partition, records: new StoredRecords(parts), bytes: maxBytes - budget.bytes, next, end }
+  }
+
+  #missing(from: number, to: number): LogError {
+    const { topic, partition } = this
+    const message = `records ${from} to ${to - 1} of ${topic} partition ${partition} are missing`
+    return new LogError('LOG_DAMAGED', message, { details: { topic, partition, from, to } })
   }
 
   #checkRange(offset: number, end: number): void {

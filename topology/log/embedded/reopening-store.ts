@@ -6,7 +6,7 @@ import type { Entry, KeyRange, KeyValueStore, StoreProvider, TextEntry } from '.
  * does that first. When the disk is still full, that write fails and the one after tries again.
  */
 export async function reopeningStore(stores: StoreProvider, name: string): Promise<KeyValueStore> {
-  let current = await stores.open(name)
+  let current = await stores.open(name, { verifyWrites: true })
   let opened = Promise.resolve(current)
   const { location } = current
   let hasFailed = false
@@ -15,7 +15,7 @@ export async function reopeningStore(stores: StoreProvider, name: string): Promi
   async function reopen(former: Promise<KeyValueStore>): Promise<KeyValueStore> {
     // Rejects when the last attempt to open failed: then there is nothing to close.
     await former.then((store) => store.close()).catch(() => undefined)
-    current = await stores.open(name)
+    current = await stores.open(name, { verifyWrites: true })
     return current
   }
 

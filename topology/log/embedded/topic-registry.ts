@@ -2,10 +2,10 @@ import type { KeyValueStore } from '../../../state-stores/key-value-store.js'
 import { cut } from '../../../common/errors.js'
 import { LogError } from '../errors.js'
 import type { TopicPartition, TopicSpec } from '../log.js'
+import { checkedRows } from './checked-rows.js'
 import type { PartitionContext } from './partition.js'
 import { Partition } from './partition.js'
 import { textOf, topicKey, topicRows } from './rows.js'
-import { logErrorOf } from './store-failure.js'
 import type { WriteQueue } from './write-queue.js'
 
 interface TopicRow {
@@ -134,15 +134,8 @@ export class TopicRegistry {
 }
 
 async function topicRowsOf(store: KeyValueStore): Promise<Map<string, TopicRow>> {
-  const rows = new Map<string, TopicRow>()
-  try {
-    for await (const page of store.entries(topicRows)) {
-      for (const [key, value] of page) rows.set(textOf(key), JSON.parse(value.toString()) as TopicRow)
-    }
-  } catch (error) {
-    throw logErrorOf(error)
-  }
-  return rows
+  const rows = await checkedRows(store, topicRows)
+  return new Map(rows.map(([key, value]) => [textOf(key), JSON.parse(value.toString()) as TopicRow]))
 }
 
 function checkSpec(spec: TopicSpec, existing: TopicSpec | undefined): void {

@@ -1,8 +1,8 @@
 import type { KeyValueStore } from '../../../state-stores/key-value-store.js'
 import { cut } from '../../../common/errors.js'
 import { LogError } from '../errors.js'
+import { checkedRows } from './checked-rows.js'
 import { textOf, writerKey, writerRows } from './rows.js'
-import { logErrorOf } from './store-failure.js'
 import type { PreparedWrite, WriteQueue } from './write-queue.js'
 
 /** The newest epoch of each transactional id: one more with each writer opened, kept over restarts. */
@@ -16,12 +16,8 @@ export class WriterEpochs {
 
   static async recover(store: KeyValueStore, queue: WriteQueue): Promise<WriterEpochs> {
     const epochs = new WriterEpochs(queue)
-    try {
-      for await (const page of store.entries(writerRows)) {
-        for (const [key, value] of page) epochs.#newest.set(textOf(key), value.readDoubleBE())
-      }
-    } catch (error) {
-      throw logErrorOf(error)
+    for (const [key, value] of await checkedRows(store, writerRows)) {
+      epochs.#newest.set(textOf(key), value.readDoubleBE())
     }
     return epochs
   }
