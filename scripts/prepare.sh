@@ -30,14 +30,33 @@ is_at_least() {
 
 # A copy of the lock file inside node_modules tells which one was installed; it is written last.
 install_packages() {
-  local stamp=$root/node_modules/.pulsefold-lock.json
-  cmp -s "$root/package-lock.json" "$stamp" && return
+  are_installed || alone 'are_installed || install' || exit 69
+}
+
+installed=$root/node_modules/.pulsefold-lock.json
+are_installed() { cmp -s "$root/package-lock.json" "$installed"; }
+
+install() {
   say 'installing the packages of package-lock.json (once; this takes a minute)'
   if ! (cd "$root" && npm ci --no-audit --no-fund --loglevel=error) >&2; then
     say 'npm could not install the packages, see above. Is the package registry reachable?'
-    exit 69
+    return 1
   fi
-  cp "$root/package-lock.json" "$stamp"
+  cp "$root/package-lock.json" "$installed"
+}
+
+# alone COMMAND: runs it while no other script installs or builds here. A link names the process that does; of one that has
+# gone, or takes ten minutes, it is taken away.
+alone() {
+  local lock=$root/.preparing waited=0 status=0
+  until ln -s $$ "$lock" 2>/dev/null; do
+    if ((waited == 0)); then say 'waiting for another script that prepares'; fi
+    if ! kill -0 "$(readlink "$lock" || echo $$)" 2>/dev/null || ((++waited > 3000)); then rm -f "$lock"; fi
+    sleep 0.2
+  done
+  eval "$1" || status=$?
+  rm -f "$lock"
+  return $status
 }
 
 sources=(common schemas state-stores topology processors api scripts)
@@ -45,14 +64,8 @@ sources=(common schemas state-stores topology processors api scripts)
 # Compiles to dist/ when a source is newer than the last good build. Type errors give status 1, and what could be
 # compiled is there all the same.
 build() {
-  local status=0
-  is_built && return
-  mkdir -p "$root/dist"
-  begin_building
   # Another may have built it meanwhile.
-  is_built || compile || status=1
-  rm -f "$root/dist/.building"
-  return $status
+  is_built || alone 'is_built || compile' || return 1
 }
 
 is_built() (
@@ -65,21 +78,12 @@ is_built() (
 compile() (
   cd "$root"
   say 'building'
+  mkdir -p dist
   remove_orphans
   touch dist/.built.started
   node node_modules/typescript/bin/tsc -p . >&2 || return 1
   mv dist/.built.started dist/.built
 )
-
-# One at a time: a link names the process that builds. Of one that has gone, or takes ten minutes, it is taken away.
-begin_building() {
-  local lock=$root/dist/.building waited=0
-  until ln -s $$ "$lock" 2>/dev/null; do
-    if ((waited == 0)); then say 'waiting for another build'; fi
-    if ! kill -0 "$(readlink "$lock" || echo $$)" 2>/dev/null || ((++waited > 3000)); then rm -f "$lock"; fi
-    sleep 0.2
-  done
-}
 
 # What was compiled from a source that has gone would still run, tests among them.
 remove_orphans() {

@@ -102,15 +102,13 @@ t.test('a build that fails is tried again', async (t) => {
   t.match(run('build || exit 3'), { status: 3, err: /error TS1/ })
 })
 
-t.test(
-  'of two builds at once one compiles, and the other waits for it; one that was killed holds up nobody',
-  async (t) => {
-    const run = project(t, 'echo compiled; sleep 1')
-    const { status, err } = run('build & other=$!; build; wait $other')
-    t.equal(status, 0)
-    t.equal(err.match(/compiled/g)?.length, 1)
-    t.match(err, /waiting for another build/)
-    const after = run('touch -d "1 minute" common/a.ts; ln -s 999999999 dist/.building; build; ls -A dist')
-    t.match(after, { status: 0, err: /compiled/, out: /^\.built\n$/ })
-  },
-)
+t.test('of two that prepare at once one does, and the other waits; one that was killed holds up nobody', async (t) => {
+  const run = project(t, 'echo compiled; sleep 1')
+  const { status, err } = run('prepare() { install_packages; build; }; prepare & other=$!; prepare; wait $other')
+  t.equal(status, 0)
+  t.equal(err.match(/npm ci/g)?.length, 1)
+  t.equal(err.match(/compiled/g)?.length, 1)
+  t.match(err, /waiting for another script that prepares/)
+  const after = run('touch -d "1 minute" common/a.ts; ln -s 999999999 .preparing; build; ls -A dist')
+  t.match(after, { status: 0, err: /compiled/, out: /^\.built\n$/ })
+})
