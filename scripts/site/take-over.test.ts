@@ -185,6 +185,36 @@ t.test('a primary that starts again while the secondary is active does not act b
 })
 
 t.test(
+  'what the folds of a dead site had sent on, and the mirror does not have, is sent by the one that takes over',
+  async (t) => {
+    const sites = await twoSites(t)
+    sites.primary.hiddenFrom = 'a-sent'
+    await sites.while(sites.primary.count('a', 'send'))
+    await sites.while(sites.primary.count('b'))
+    await sites.advance(2000)
+    t.equal(await sites.primary.countOf('a-sent'), 1)
+    sites.primary.crash()
+    await sites.until(
+      'taken over',
+      () => sites.secondary.consumes && sites.secondary.site.record.phase === 'STEADY',
+      60_000,
+    )
+    await sites.advance(500)
+    t.same(await Promise.all(['a', 'a-sent'].map((key) => sites.secondary.countOf(key))), [1, 1])
+    sites.primary.hiddenFrom = ''
+    await sites.while(sites.primary.start())
+    await sites.while(sites.primary.site.act('failback', by))
+    await sites.until('failbacked', () => sites.isSteady() && sites.primary.consumes)
+    await sites.advance(500)
+    t.same(
+      await Promise.all(['a', 'a-sent', 'b'].map((key) => sites.primary.countOf(key))),
+      [1, 1, 1],
+      'and counts once',
+    )
+  },
+)
+
+t.test(
   'while it loads, a site that takes over from a dead one answers from what it has, saying how old that is',
   async (t) => {
     const sites = await twoSites(t)

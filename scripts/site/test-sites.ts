@@ -8,6 +8,7 @@ import { countingProcessor } from '../../topology/counting-processor.js'
 import { openEmbeddedLogAt } from '../../topology/log/embedded/embedded-log.js'
 import type { EmbeddedLog } from '../../topology/log/embedded/embedded-log.js'
 import type { Query } from '../../topology/processor.js'
+import type { HistoryPart } from '../../topology/preload/mirror.js'
 import type { QueryResult } from '../../topology/streams.js'
 import type { ComponentHealth } from './component-health.js'
 import type { Peer } from './peer.js'
@@ -103,6 +104,8 @@ export class TestSite {
   onCheckFailed: (() => void) | undefined
   /** Set by a test: it answers, but shows its journals to nobody. */
   isHistoryAway = false
+  /** Set by a test: it shows no record of its journals that holds this text, and none behind one. */
+  hiddenFrom = ''
   /** Set by a test: told of each change of the register. */
   onRecord: ((record: SiteRecord) => void) | undefined
   /** Set by a test: before each write to a store; throws where that shall fail, and holds it up until it resolves. */
@@ -226,8 +229,9 @@ export class TestSite {
       history: (wanted, signal) =>
         over('history', async () => {
           const parts = await other().history(wanted, 100, signal)
-          if (sites.of(otherSite(this.name)).isHistoryAway) throw new Error('the history is away')
-          return parts
+          const { isHistoryAway, hiddenFrom } = sites.of(otherSite(this.name))
+          if (isHistoryAway) throw new Error('the history is away')
+          return hiddenFrom === '' ? parts : parts.map((part) => cutOffAt(part, hiddenFrom))
         }),
       act: (act, by) => over('act', () => other().act(act, { ...by, forwarded: true })),
       digests: () => over('digests', () => other().digests()),
@@ -277,4 +281,11 @@ export class TestSite {
       },
     }
   }
+}
+
+function cutOffAt(part: HistoryPart, text: string): HistoryPart {
+  const records = [...part.records]
+  const at = records.findIndex(({ value }) => value?.includes(text) === true)
+  const next = records[at]?.offset
+  return next === undefined ? part : { ...part, next, records: records.slice(0, at) }
 }
