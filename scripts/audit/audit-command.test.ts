@@ -58,4 +58,9 @@ t.test('pulsefold archive --mask: no text of the field is in the archive, and it
   t.match(rows.stdout, /masked-[0-9a-f]{16}/)
   t.notMatch(rows.stdout, /dev-[123]/)
   t.match(pulsefold('verify', '--archive', directory), { status: 2, stdout: /NOT VERIFIED .*: fields are masked/ })
+  const other = `${directory}-again`
+  t.equal(pulsefold('archive', other, '--archive', directory, '--mask', '*.producer').status, 0)
+  t.match(pulsefold('archive', 'check', other).stdout, /masked: HeartbeatReported\.cmHandle.*\*\.producer/)
+  const typo = pulsefold('archive', other, ...archive, '--mask', 'HeartbeatReported.cmHandel')
+  t.match(typo, { status: 64, stderr: /"HeartbeatReported.cmHandel" is no field .*; there are cmHandle, trustLevel/ })
 })

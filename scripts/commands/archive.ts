@@ -8,9 +8,10 @@ import { parseTime } from '../../topology/audit/moment-text.js'
 import { checkArchive } from '../../topology/archive/check-archive.js'
 import type { ArchiveCheck } from '../../topology/archive/check-archive.js'
 import type { Archived } from '../../topology/archive/archive-writer.js'
-import { maskingReader } from '../../topology/archive/mask.js'
+import { maskingOf } from '../../topology/archive/mask.js'
 import { writeArchive } from '../../topology/archive/write-archive.js'
 import { names } from '../../topology/names.js'
+import type { Processor } from '../../topology/processor.js'
 import { auditCommand, byComma, runAudit } from '../audit/audit-command.js'
 import type { AuditFlags } from '../audit/audit-command.js'
 import { gapLines } from '../audit/texts.js'
@@ -40,7 +41,7 @@ export function registerArchive(program: Command): void {
     .option('--to-time <time>', 'end here', parseTime)
     .option(
       '--mask <fields>',
-      'replace all texts in these fields, `Event.field.field` by comma, by pseudonyms',
+      'replace all texts in these fields by pseudonyms, by comma: `Event.field.field`, `*.field` of any event, and of all entries actor, reason, commandId',
       byComma,
     )
     .action(async (directory: string, flags: Flags, command: Command) => {
@@ -50,8 +51,11 @@ export function registerArchive(program: Command): void {
         flags,
         command.args.slice(1),
         async (audit, onProgress) => {
-          const masked = mask.length === 0 ? audit : await maskedAudit(audit, mask, directory)
-          return writeArchive(masked, { directory, keys, fromTime, toTime, masked: mask, domains, onProgress })
+          const request = { directory, keys, fromTime, toTime, domains, onProgress }
+          if (mask.length === 0) return writeArchive(audit, request)
+          const masking = maskingOf(audit.source.reader, journalTopics(audit), mask, await secretOf(directory))
+          const masked = [...new Set([...(audit.source.masked ?? []), ...mask])]
+          return writeArchive({ ...audit, source: { reader: masking.reader, masked } }, { ...request, masking })
         },
         lines,
       )
@@ -79,17 +83,17 @@ export function registerArchive(program: Command): void {
 }
 
 /** The secret of the pseudonyms stays beside the archive, for the runs to come: who has it can guess texts. */
-async function maskedAudit(audit: Audit, fields: readonly string[], directory: string): Promise<Audit> {
+async function secretOf(directory: string): Promise<Buffer> {
   const path = `${resolve(directory)}.mask-secret`
   if (!existsSync(path)) {
     await mkdir(dirname(path), { recursive: true })
     await writeFile(path, randomBytes(32).toString('hex'), { mode: 0o600 })
   }
-  const secret = Buffer.from((await readFile(path, 'utf8')).trim(), 'hex')
-  const journals = new Map(
-    audit.processors.map((processor) => [names.journal(audit.applicationId, processor.name), processor]),
-  )
-  return { ...audit, source: { reader: maskingReader(audit.source.reader, journals, fields, secret) } }
+  return Buffer.from((await readFile(path, 'utf8')).trim(), 'hex')
+}
+
+function journalTopics({ processors, applicationId }: Audit): ReadonlyMap<string, Processor> {
+  return new Map(processors.map((processor) => [names.journal(applicationId, processor.name), processor]))
 }
 
 function lines({ segments, records, bytes, head, gaps }: Archived): readonly string[] {

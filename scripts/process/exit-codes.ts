@@ -39,6 +39,7 @@ const byErrorCode: Readonly<Record<string, keyof typeof exitCodes>> = {
   BODY_INVALID: 'misused',
   ARCHIVE_UNREADABLE: 'unavailable',
   ARCHIVE_IN_USE: 'unavailable',
+  ARCHIVE_MASK_INVALID: 'misused',
   LOG_UNAVAILABLE: 'unavailable',
   EADDRINUSE: 'unavailable',
   EADDRNOTAVAIL: 'unavailable',

@@ -44,7 +44,7 @@ export function archiveSource(
   return {
     reader: archiveReader(read, contents),
     logStart: (journal) => Promise.resolve(contents.segmentsOf(journal)[0]?.from ?? 0),
-    isMasked: (contents.head?.masked.length ?? 0) > 0,
+    masked: contents.head?.masked ?? [],
     snapshotBefore(journal, offset) {
       const line = contents
         .segmentsOf(journal)

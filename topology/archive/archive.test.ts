@@ -11,10 +11,12 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { gunzipSync } from 'node:zlib'
 import t from 'tap'
 import type { Test } from 'tap'
 import type { Audit } from '../audit/audit.js'
 import { explain } from '../audit/explain.js'
+import type { JournalReader } from '../audit/journal-source.js'
 import { replayJournals } from '../audit/replay-journals.js'
 import { stateAt } from '../audit/state-at.js'
 import { auditedDriver, auditOf, withoutWork } from '../audit/test-audit.js'
@@ -28,7 +30,7 @@ import { CHAIN_FILE, readChain } from './chain.js'
 import { checkArchive } from './check-archive.js'
 import type { ArchiveError } from './errors.js'
 import { MERGED_SEGMENTS } from './keys.js'
-import { maskingReader } from './mask.js'
+import { maskingOf } from './mask.js'
 import { writeArchive } from './write-archive.js'
 
 const end = { kind: 'end' } as const
@@ -332,13 +334,74 @@ t.test('a state is explained by the rows that it followed from at the time', asy
   t.same(await steps(archived), expected)
 })
 
+/** All that is in the files of an archive, as text. */
+function contentOf(directory: string): string {
+  const files = readdirSync(directory, { recursive: true, encoding: 'utf8' })
+  const contents = files.map((file) => {
+    const path = join(directory, file)
+    if (!statSync(path).isFile()) return ''
+    return (file.endsWith('.gz') ? gunzipSync(readFileSync(path)) : readFileSync(path)).toString('latin1')
+  })
+  return contents.join()
+}
+
+t.test(
+  'masked texts are nowhere in an archive: not in timers, over several runs, nor where their events are lost',
+  async (t) => {
+    const audited = await auditedDriver(t)
+    const { audit, driver, send } = audited
+    const masks = ['Counted.key', 'actor', 'reason', 'commandId']
+    const take = async (directory: string): Promise<void> => {
+      const masking = maskingOf(driver.log, new Map([[JOURNAL, countingProcessor]]), masks, Buffer.from('a secret'))
+      await writeArchive({ ...audit, source: { reader: masking.reader, masked: masks } }, { directory, masking })
+    }
+    const directory = t.testdir({ whole: {}, late: {} })
+    const [whole, late] = [join(directory, 'whole'), join(directory, 'late')]
+    const command = { type: 'Counted', data: { key: 'anna-1', mode: '' } }
+    const options = { commandId: 'by-anna-2', actor: 'anna-3', reason: 'for anna-4', timeoutMs: 5000 }
+    await driver.application.command('counting', { key: 'anna-1' }, command, options)
+    await send('anna-5:timer')
+    const { end: armed } = await driver.log.offsets({ topic: JOURNAL, partition: 0 })
+    await take(whole)
+    await driver.advance(2000)
+    await take(whole)
+    t.match(contentOf(whole), /masked-[0-9a-f]{16}/)
+    t.notMatch(contentOf(whole), /anna/)
+    const { weAnswered } = await stateAt(await archived(audited, whole), { question: { kind: 'all' }, at: end })
+    const rows = weAnswered[0]?.result as { table: string; row: { woken?: number } }[]
+    t.same(
+      rows
+        .filter(({ table }) => table === 'counts')
+        .map(({ row }) => row.woken)
+        .sort(),
+      [0, 1],
+    )
+    await driver.log.deleteBefore({ topic: JOURNAL, partition: 0 }, armed)
+    await take(late)
+    t.match(contentOf(late), /"gaps":\[\{/)
+    t.notMatch(contentOf(late), /anna/)
+    t.match(await checkArchive(late), { isSound: true })
+  },
+)
+
+t.test('a field that there is not is refused, as it would mask nothing', (t) => {
+  const mask = (field: string) => (): unknown =>
+    maskingOf(audit.reader, new Map([[JOURNAL, countingProcessor]]), [field], Buffer.from('x'))
+  const audit = { reader: {} as JournalReader }
+  for (const field of ['Counted.kex', 'Count.key', 'key', '*.kex', 'Counted.key.x', '']) {
+    t.throws(mask(field), { code: 'ARCHIVE_MASK_INVALID' }, field)
+  }
+  for (const field of ['Counted', 'Counted.key', '*.key', 'actor']) t.doesNotThrow(mask(field), field)
+  t.end()
+})
+
 t.test('masked fields are nowhere in an archive, and its chain still checks', async (t) => {
   const audited = await history(t)
   const { audit, directory, driver } = audited
   const journals = new Map([[JOURNAL, countingProcessor]])
-  const reader = maskingReader(driver.log, journals, ['Counted.key'], Buffer.from('secret'))
-  const masked = { ...audit, source: { reader } }
-  await writeArchive(masked, { directory, masked: ['Counted.key'], segmentBytes: 200 })
+  const masking = maskingOf(driver.log, journals, ['Counted.key'], Buffer.from('secret'))
+  const masked = { ...audit, source: { reader: masking.reader, masked: ['Counted.key'] } }
+  await writeArchive(masked, { directory, masking, segmentBytes: 200 })
   t.match(await checkArchive(directory), { isSound: true, masked: ['Counted.key'] })
   const { weAnswered } = await stateAt(await archived(audited, directory), { question: { kind: 'all' }, at: end })
   const keys = (weAnswered[0]?.result as { table: string; key: string }[])

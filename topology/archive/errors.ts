@@ -11,6 +11,7 @@ export const archiveErrors = {
     action:
       'Wait for the other run of `archive`; where none runs, as on another machine by that number, delete the file.',
   },
+  ARCHIVE_MASK_INVALID: { action: 'Name fields that are in entries; the message names them.' },
   ARCHIVE_OTHER: {
     action: 'The archive is of another application, topic or mask. Name another directory for this one.',
   },

@@ -1,78 +1,143 @@
 import { createHmac } from 'node:crypto'
+import type { Entry } from '../../state-stores/key-value-store.js'
 import type { JournalReader } from '../audit/journal-source.js'
 import { blockCodec } from '../journal/block-codec.js'
 import type { BlockCodec } from '../journal/block-codec.js'
 import type { JournalEntry } from '../journal/entry.js'
 import type { LogRecord } from '../log/log.js'
 import type { Processor } from '../processor.js'
+import { maskedFields } from './mask-fields.js'
+import type { EntryMember } from './mask-fields.js'
+
+/** Journals with fields replaced by pseudonyms before anything else sees them, so that what is folded, kept and sealed fits together. */
+export interface Masking {
+  readonly reader: JournalReader
+  /** Learns pseudonyms from rows that were folded in a run before: timers name what is in rows. */
+  learn(rows: readonly Entry[]): void
+  /** Records in which timers and results at these places (`offset:index`) name nothing any more: no fold had asked for them. */
+  withoutNames(records: readonly LogRecord[], codec: BlockCodec, places: ReadonlySet<string>): readonly LogRecord[]
+}
+
+const NAMELESS = 'masked'
+const PSEUDONYM = /masked-[0-9a-f]{16}/g
+/** Between, and before, the parts of what timers and effects are called; in parts that are no text of their own, in turn. */
+const SEPARATORS = [/(\u0000|^\$answer\/|^\d+\.\d+\.[\w-]+\.)/, /(\/)/]
 
 /**
- * Journals with fields replaced by pseudonyms before anything else sees them, so that what is folded, kept and sealed of them
- * fits together. A field is `Event.field.field`; all texts in it are replaced, the same text always by the same pseudonym of
- * the secret. Originals beside events go altogether.
+ * Masks fields (see `maskedFields`): all texts in them, the same text always by the same pseudonym of the secret. Originals beside events
+ * go altogether. What timers and effects are called follows from texts of before; what a fold of the masked journal has asked for can
+ * name no other, and all else is made to name nothing. Errors: ARCHIVE_MASK_INVALID.
  */
-export function maskingReader(
+export function maskingOf(
   reader: JournalReader,
   journals: ReadonlyMap<string, Processor>,
   fields: readonly string[],
   secret: Buffer,
-): JournalReader {
+): Masking {
   const codecs = new Map([...journals].map(([topic, { events }]) => [topic, blockCodec(events)]))
-  const paths = fields.map((field) => field.split('.'))
+  const events = [...journals.values()].flatMap((processor) => Object.values(processor.events))
+  const { paths, members } = maskedFields(fields, events)
+  const given = new Set<string>()
+
+  function pseudonym(text: string): string {
+    return `masked-${createHmac('sha256', secret).update(text).digest('hex').slice(0, 16)}`
+  }
+
+  function mask(value: unknown): unknown {
+    if (typeof value === 'string') {
+      if (value === '') return ''
+      const masked = pseudonym(value)
+      given.add(masked)
+      return masked
+    }
+    if (Array.isArray(value)) return value.map(mask)
+    if (typeof value !== 'object' || value === null) return value
+    return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, mask(item)]))
+  }
+
+  function maskAt(value: unknown, path: readonly string[]): unknown {
+    if (Array.isArray(value)) return value.map((item) => maskAt(item, path))
+    const [name, ...rest] = path
+    if (name === undefined) return mask(value)
+    if (typeof value !== 'object' || value === null || !(name in value)) return value
+    return { ...value, [name]: maskAt((value as Record<string, unknown>)[name], rest) }
+  }
+
+  function maskedName(name: string, [separator, ...others] = SEPARATORS): string {
+    const masked = pseudonym(name)
+    if (given.has(masked)) return masked
+    if (separator === undefined) return name
+    return name
+      .split(separator)
+      .map((part) => maskedName(part, others))
+      .join('')
+  }
+
+  function maskedEntry(entry: JournalEntry): JournalEntry {
+    if (entry.kind === 'timer') return { ...entry, id: maskedName(entry.id) }
+    const told: Partial<Record<EntryMember, string>> = entry
+    const masked = Object.fromEntries([...members].flatMap((name) => (told[name] ? [[name, mask(told[name])]] : [])))
+    if (entry.kind === 'owner') return { ...entry, ...masked }
+    const { original: _original, event, ...whole } = entry
+    const { effectId } = whole
+    const rest = { ...whole, ...masked, ...(effectId !== undefined && { effectId: maskedName(effectId) }) }
+    const data = (paths.get(event.type) ?? []).reduce<unknown>(
+      (value, path) => maskAt(value, path),
+      event.data,
+    ) as object
+    return { ...rest, event: { type: event.type, data } }
+  }
+
+  function maskedRecord(record: LogRecord, codec: BlockCodec): LogRecord {
+    const { value, offset, timestamp } = record
+    const bare = { offset, timestamp, key: null, headers: [] }
+    if (value === null) return { ...bare, value }
+    let entries: readonly JournalEntry[]
+    try {
+      entries = codec.decode(value)
+    } catch {
+      // Whatever it is, it must not come through.
+      return { ...bare, value: Buffer.from(NAMELESS) }
+    }
+    return { ...bare, value: codec.encode(entries.map(maskedEntry)) }
+  }
+
   return {
-    topic: (name) => reader.topic(name),
-    offsets: (partition) => reader.offsets(partition),
-    offsetForTime: (partition, time) => reader.offsetForTime(partition, time),
-    async read(partition, offset, options) {
-      const batch = await reader.read(partition, offset, options)
-      const codec = codecs.get(partition.topic)
-      if (codec === undefined) return batch
-      return { ...batch, records: batch.records.map((record) => maskedRecord(record, codec, paths, secret)) }
+    reader: {
+      topic: (name) => reader.topic(name),
+      offsets: (partition) => reader.offsets(partition),
+      offsetForTime: (partition, time) => reader.offsetForTime(partition, time),
+      async read(partition, offset, options) {
+        const batch = await reader.read(partition, offset, options)
+        const codec = codecs.get(partition.topic)
+        if (codec === undefined) return batch
+        return { ...batch, records: batch.records.map((record) => maskedRecord(record, codec)) }
+      },
+    },
+    learn(rows) {
+      for (const bytes of rows.flat()) {
+        for (const [masked] of bytes.toString('latin1').matchAll(PSEUDONYM)) given.add(masked)
+      }
+    },
+    withoutNames(records, codec, places) {
+      return records.map((record) => {
+        const { offset, value } = record
+        const entries = value === null || places.size === 0 ? [] : readable(codec, value)
+        const kept = entries.map((entry, i): JournalEntry => {
+          if (!places.has(`${offset}:${i}`)) return entry
+          if (entry.kind === 'timer') return { ...entry, id: NAMELESS }
+          return entry.kind === 'event' ? { ...entry, effectId: NAMELESS } : entry
+        })
+        return kept.every((entry, i) => entry === entries[i]) ? record : { ...record, value: codec.encode(kept) }
+      })
     },
   }
 }
 
-function maskedRecord(
-  record: LogRecord,
-  codec: BlockCodec,
-  paths: readonly (readonly string[])[],
-  secret: Buffer,
-): LogRecord {
-  const { value } = record
-  if (value === null) return record
-  let entries: readonly JournalEntry[]
+function readable(codec: BlockCodec, value: Buffer): readonly JournalEntry[] {
   try {
-    entries = codec.decode(value)
+    return codec.decode(value)
   } catch {
-    // Whatever it is, it must not come through.
-    return { ...record, key: null, value: Buffer.from('masked'), headers: [] }
+    return []
   }
-  return { ...record, value: codec.encode(entries.map((entry) => maskedEntry(entry, paths, secret))) }
-}
-
-function maskedEntry(entry: JournalEntry, paths: readonly (readonly string[])[], secret: Buffer): JournalEntry {
-  if (entry.kind !== 'event') return entry
-  const { original: _original, event, ...rest } = entry
-  const masks = paths.filter(([type]) => type === event.type).map(([, ...path]) => path)
-  const data = masks.reduce<unknown>((masked, path) => maskAt(masked, path, secret), event.data) as object
-  return { ...rest, event: { type: event.type, data } }
-}
-
-function maskAt(value: unknown, path: readonly string[], secret: Buffer): unknown {
-  if (Array.isArray(value)) return value.map((item) => maskAt(item, path, secret))
-  const [name, ...rest] = path
-  if (name === undefined) return maskAll(value, secret)
-  if (typeof value !== 'object' || value === null || !(name in value)) return value
-  return { ...value, [name]: maskAt((value as Record<string, unknown>)[name], rest, secret) }
-}
-
-function maskAll(value: unknown, secret: Buffer): unknown {
-  if (typeof value === 'string') return value === '' ? '' : pseudonym(value, secret)
-  if (Array.isArray(value)) return value.map((item) => maskAll(item, secret))
-  if (typeof value !== 'object' || value === null) return value
-  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, maskAll(item, secret)]))
-}
-
-function pseudonym(text: string, secret: Buffer): string {
-  return `masked-${createHmac('sha256', secret).update(text).digest('hex').slice(0, 16)}`
 }

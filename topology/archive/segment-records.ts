@@ -12,7 +12,8 @@ export async function readSegment(
 ): Promise<SegmentRecords> {
   const records: LogRecord[] = []
   let bytes = 0
-  let to = from
+  // What lies before the log's start is gone: the fold tells.
+  let to = Math.max(from, Math.min((await reader.offsets(partition)).start, end))
   while (to < end && bytes < maxBytes) {
     const batch = await reader.read(partition, to, { maxBytes: maxBytes - bytes })
     for (const record of batch.records) {

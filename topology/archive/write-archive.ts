@@ -10,7 +10,7 @@ import type { TopicPartition } from '../log/log.js'
 import { names } from '../names.js'
 import type { Folded } from '../task/folder.js'
 import type { RowChange } from '../task/row-store.js'
-import { tableRuntimes } from '../task/table-runtime.js'
+import { engineTables, tableRuntimes } from '../task/table-runtime.js'
 import { archiveSource } from './archive-source.js'
 import { ArchiveWriter } from './archive-writer.js'
 import type { Archived } from './archive-writer.js'
@@ -20,6 +20,7 @@ import { withHistory } from './history.js'
 import { encodeKeys } from './keys.js'
 import type { SegmentKeys } from './keys.js'
 import type { SegmentFold } from './lines.js'
+import type { Masking } from './mask.js'
 import { readSegment, segmentReader } from './segment-records.js'
 import { lockArchive } from './writer-lock.js'
 
@@ -28,8 +29,8 @@ export interface ArchiveRequest extends AuditScope {
   /** Of an audit pack: what the log stamped from here to there, ms. Absent: from where the archive ends; to the end. */
   readonly fromTime?: number | undefined
   readonly toTime?: number | undefined
-  /** Fields that the audit's reader has replaced. */
-  readonly masked?: readonly string[]
+  /** Has replaced fields in what the audit's reader reads. */
+  readonly masking?: Masking | undefined
   /** Bytes of records in a segment. */
   readonly segmentBytes?: number
   readonly onProgress?: OnProgress
@@ -49,7 +50,7 @@ export async function writeArchive(audit: Audit, request: ArchiveRequest): Promi
 }
 
 async function write(audit: Audit, request: ArchiveRequest): Promise<Archived> {
-  const writer = await ArchiveWriter.open(request.directory, audit.applicationId, request.masked ?? [])
+  const writer = await ArchiveWriter.open(request.directory, audit.applicationId, audit.source.masked ?? [])
   const journals = await journalsOf(audit, request)
   const { reader } = audit.source
   const ends = await Promise.all(journals.map(({ journal }) => endOf(reader, journal, request.toTime)))
@@ -73,6 +74,7 @@ async function takeJournal(
 ): Promise<void> {
   const { journal } = audited
   const { source } = audit
+  const { masking } = request
   const range = await rangeOf(writer, source.reader, journal, request)
   if (range === undefined) return
   const { from, end, isNew } = range
@@ -91,6 +93,7 @@ async function takeJournal(
   const auditing = { ...audit, source: { ...folded, reader } }
   await withFold(auditing, audited, from, { onFolded: (one) => onFolded(one), onProgress }, async (fold) => {
     await fold.foldTo(from)
+    if (masking !== undefined) for await (const page of fold.rows.store.entries()) masking.learn(page)
     let sinceSnapshot = 0
     let stateBytes = 0
     while (fold.offset < end) {
@@ -113,7 +116,8 @@ async function takeJournal(
       await fold.foldTo(segment.to)
       const keys = await writer.writeFile(journal, at, 'keys', encodeKeys(noted.keys()))
       const after = { digestAfter: fold.digest.rows.toHex(), keys, ...noted.times(), gaps: [...fold.gaps] }
-      await writer.addSegment(journal, { ...segment, from: at }, { ...begin, ...after })
+      const records = masking?.withoutNames(segment.records, fold.codec, noted.unasked) ?? segment.records
+      await writer.addSegment(journal, { ...segment, records, from: at }, { ...begin, ...after })
       await writer.mergeKeys(journal)
     }
     writer.addGaps(fold.gaps)
@@ -162,6 +166,8 @@ async function takeSeals(
 function noteSegment(fold: JournalFold): {
   readonly keys: () => SegmentKeys
   readonly onFolded: (folded: Folded) => void
+  /** Places (`offset:index`) of timers that were not armed, and of results of effects that were not owed. */
+  readonly unasked: ReadonlySet<string>
   readonly times: () => Pick<SegmentFold, 'leastTime' | 'mostTime'>
 } {
   const { processor } = fold
@@ -171,11 +177,16 @@ function noteSegment(fold: JournalFold): {
   const timeOf = entryTimes(processor, fold.folder.state)
   const changed = new Set<string>()
   const decisive = new Set<string>()
+  const unasked = new Set<string>()
   let leastTime = Number.MAX_SAFE_INTEGER
   let mostTime = 0
   return {
     keys: () => ({ changed: [...changed].sort(), decisive: [...decisive].sort() }),
-    onFolded({ entry, timestamp, changes }) {
+    unasked,
+    onFolded({ entry, position, timestamp, changes }) {
+      const asked = entry.kind === 'timer' ? engineTables.deadlines : engineTables.owed
+      const isAnswer = entry.kind === 'timer' || (entry.kind === 'event' && entry.effectId !== undefined)
+      if (isAnswer && !changes.some(({ table }) => table === asked)) unasked.add(`${position.offset}:${position.index}`)
       const time = timeOf(entry, timestamp)
       leastTime = Math.min(leastTime, time)
       mostTime = Math.max(mostTime, time)

@@ -20,8 +20,8 @@ export interface Snapshot {
 /** Where audits read journals. Everything besides `reader` only makes them faster. */
 export interface JournalSource {
   readonly reader: JournalReader
-  /** Fields were replaced by pseudonyms: what it gives is not what was sealed. */
-  readonly isMasked?: boolean
+  /** Fields that were replaced by pseudonyms; some: what it gives is not what was sealed. */
+  readonly masked?: readonly string[]
   /** Where the log itself begins, when what lies before it is read from elsewhere. Audits of the log begin there. */
   logStart?(journal: TopicPartition): Promise<number>
   /** The newest snapshot at or before the offset. */

@@ -160,15 +160,16 @@ async function verifyJournal(
       })),
     }))
     const isDifferent = firstBad !== undefined || kept.some(({ isEqual }) => isEqual === false)
-    const isOpen = audit.source.isMasked === true || gaps.length > 0 || upTo === null || notCompared.length > 0
+    const isMasked = (audit.source.masked ?? []).length > 0
+    const isOpen = isMasked || gaps.length > 0 || upTo === null || notCompared.length > 0
     return {
       domain: processor.name,
       partition: journal.partition,
-      verdict: isDifferent && audit.source.isMasked !== true ? 'different' : isOpen ? 'unknown' : 'equal',
+      verdict: isDifferent && !isMasked ? 'different' : isOpen ? 'unknown' : 'equal',
       from,
       upTo,
       notVerified: [
-        ...notVerified(folded, audit.source.isMasked === true),
+        ...notVerified(folded, isMasked),
         ...notCompared.map((why) => ({ from: 0, to: folded.end, why: `not compared: ${why}` })),
       ],
       seals: { compared, ofOtherVersions: seals.ofOtherVersions, firstDifference: found.firstDifference },
