@@ -53,7 +53,13 @@ export function registerArchive(program: Command): void {
         async (audit, onProgress) => {
           const request = { directory, keys, fromTime, toTime, domains, onProgress }
           if (mask.length === 0) return writeArchive(audit, request)
-          const masking = maskingOf(audit.source.reader, journalTopics(audit), mask, await secretOf(directory))
+          const masking = maskingOf(
+            audit.source.reader,
+            journalTopics(audit),
+            mask,
+            await secretOf(directory),
+            audit.peerJournal,
+          )
           const masked = [...new Set([...(audit.source.masked ?? []), ...mask])]
           return writeArchive({ ...audit, source: { reader: masking.reader, masked } }, { ...request, masking })
         },

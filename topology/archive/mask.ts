@@ -1,6 +1,8 @@
 import { createHmac } from 'node:crypto'
 import type { Entry } from '../../state-stores/key-value-store.js'
+import type { Audit } from '../audit/audit.js'
 import type { JournalReader } from '../audit/journal-source.js'
+import { copiesOf } from '../audit/loaded-records.js'
 import { blockCodec } from '../journal/block-codec.js'
 import type { BlockCodec } from '../journal/block-codec.js'
 import type { JournalEntry } from '../journal/entry.js'
@@ -33,8 +35,14 @@ export function maskingOf(
   journals: ReadonlyMap<string, Processor>,
   fields: readonly string[],
   secret: Buffer,
+  peerJournal?: Audit['peerJournal'],
 ): Masking {
   const codecs = new Map([...journals].map(([topic, { events }]) => [topic, blockCodec(events)]))
+  const ofCopies = new Map(
+    [...journals].flatMap(([topic, { name, events }]) =>
+      copiesOf(topic, peerJournal?.(name)).map((copy) => [copy, blockCodec(events)] as const),
+    ),
+  )
   const events = [...journals.values()].flatMap((processor) => Object.values(processor.events))
   const { paths, members } = maskedFields(fields, events)
   const given = new Set<string>()
@@ -88,7 +96,7 @@ export function maskingOf(
     return { ...rest, event: { type: event.type, data } }
   }
 
-  function maskedRecord(record: LogRecord, codec: BlockCodec): LogRecord {
+  function maskedRecord(record: LogRecord, codec: BlockCodec, isFolded: boolean): LogRecord {
     const { value, offset, timestamp } = record
     const bare = { offset, timestamp, key: null, headers: [] }
     if (value === null) return { ...bare, value }
@@ -99,7 +107,8 @@ export function maskingOf(
       // Whatever it is, it must not come through.
       return { ...bare, value: Buffer.from(NAMELESS) }
     }
-    return { ...bare, value: codec.encode(entries.map(maskedEntry)) }
+    const masked = entries.map(maskedEntry)
+    return { ...bare, value: codec.encode(isFolded ? masked : masked.map(withoutName)) }
   }
 
   return {
@@ -109,9 +118,10 @@ export function maskingOf(
       offsetForTime: (partition, time) => reader.offsetForTime(partition, time),
       async read(partition, offset, options) {
         const batch = await reader.read(partition, offset, options)
-        const codec = codecs.get(partition.topic)
+        const own = codecs.get(partition.topic)
+        const codec = own ?? ofCopies.get(partition.topic)
         if (codec === undefined) return batch
-        return { ...batch, records: batch.records.map((record) => maskedRecord(record, codec)) }
+        return { ...batch, records: batch.records.map((record) => maskedRecord(record, codec, own !== undefined)) }
       },
     },
     learn(rows) {
@@ -124,14 +134,17 @@ export function maskingOf(
         const { offset, value } = record
         const entries = value === null || places.size === 0 ? [] : readable(codec, value)
         const kept = entries.map((entry, i): JournalEntry => {
-          if (!places.has(`${offset}:${i}`)) return entry
-          if (entry.kind === 'timer') return { ...entry, id: NAMELESS }
-          return entry.kind === 'event' ? { ...entry, effectId: NAMELESS } : entry
+          return places.has(`${offset}:${i}`) ? withoutName(entry) : entry
         })
         return kept.every((entry, i) => entry === entries[i]) ? record : { ...record, value: codec.encode(kept) }
       })
     },
   }
+}
+
+function withoutName(entry: JournalEntry): JournalEntry {
+  if (entry.kind === 'timer') return { ...entry, id: NAMELESS }
+  return entry.kind === 'event' && entry.effectId !== undefined ? { ...entry, effectId: NAMELESS } : entry
 }
 
 function readable(codec: BlockCodec, value: Buffer): readonly JournalEntry[] {

@@ -11,6 +11,7 @@ import { names } from '../names.js'
 import type { Folded } from '../task/folder.js'
 import type { RowChange } from '../task/row-store.js'
 import { engineTables, tableRuntimes } from '../task/table-runtime.js'
+import { copiesOf } from '../audit/loaded-records.js'
 import { archiveSource } from './archive-source.js'
 import { ArchiveWriter } from './archive-writer.js'
 import type { Archived } from './archive-writer.js'
@@ -41,7 +42,7 @@ const SEGMENT_BYTES = 1024 * 1024
 const SEAL_DELAY_MS = 60_000
 
 /**
- * Takes journals and their seals into an archive, from where it ends on. A segment is in it when its line is, so a writer may
+ * Takes journals, their seals, and what there is of another site's journals into an archive, from where it ends on. A segment is in it when its line is, so a writer may
  * be killed anywhere and run again. Errors: ARCHIVE_OTHER, ARCHIVE_DAMAGED, ARCHIVE_IN_USE.
  */
 export async function writeArchive(audit: Audit, request: ArchiveRequest): Promise<Archived> {
@@ -60,7 +61,11 @@ async function write(audit: Audit, request: ArchiveRequest): Promise<Archived> {
     await writer.describeCode(processor)
     await takeJournal(writer, audit, audited, request, progress.part())
     const digests = { topic: names.digests(audit.applicationId, processor.store), partition: journal.partition }
-    await takeSeals(writer, reader, digests, request)
+    await takeAsIs(writer, reader, digests, request, SEAL_DELAY_MS)
+    const peerJournal = audit.peerJournal?.(processor.name)
+    for (const topic of copiesOf(journal.topic, peerJournal)) {
+      await takeAsIs(writer, reader, { topic, partition: journal.partition }, request)
+    }
   }
   return writer.archived
 }
@@ -143,21 +148,24 @@ async function endOf(reader: JournalReader, journal: TopicPartition, toTime: num
   return toTime === undefined ? (await reader.offsets(journal)).end : reader.offsetForTime(journal, toTime + 1)
 }
 
-/** Seals go in as they are. */
-async function takeSeals(
+/** Seals, and what a site has of another one's journal, go in as they are: nothing is folded. */
+async function takeAsIs(
   writer: ArchiveWriter,
   reader: JournalReader,
-  digests: TopicPartition,
+  partition: TopicPartition,
   { fromTime, toTime, segmentBytes = SEGMENT_BYTES }: ArchiveRequest,
+  delayMs = 0,
 ): Promise<void> {
-  const delayed = toTime === undefined ? undefined : toTime + SEAL_DELAY_MS
-  if ((await reader.topic(digests.topic)) === undefined) return
-  const range = await rangeOf(writer, reader, digests, { fromTime, toTime: delayed })
+  if ((await reader.topic(partition.topic)) === undefined) return
+  const range = await rangeOf(writer, reader, partition, {
+    fromTime,
+    toTime: toTime === undefined ? undefined : toTime + delayMs,
+  })
   if (range === undefined) return
-  let from = Math.max(range.from, (await reader.offsets(digests)).start)
+  let from = Math.max(range.from, (await reader.offsets(partition)).start)
   while (from < range.end) {
-    const segment = await readSegment(reader, digests, from, range.end, segmentBytes)
-    await writer.addSegment(digests, { ...segment, from })
+    const segment = await readSegment(reader, partition, from, range.end, segmentBytes)
+    await writer.addSegment(partition, { ...segment, from })
     from = segment.to
   }
 }

@@ -1,6 +1,10 @@
+import { join } from 'node:path'
 import t from 'tap'
 import { memoryProvider } from '../../state-stores/memory/provider.js'
 import { countingProcessor } from '../counting-processor.js'
+import { openArchive } from '../archive/archive-source.js'
+import { maskingOf } from '../archive/mask.js'
+import { writeArchive } from '../archive/write-archive.js'
 import { blockCodec } from '../journal/block-codec.js'
 import type { JournalEntry, OwnerEntry } from '../journal/entry.js'
 import type { LogRecord } from '../log/log.js'
@@ -43,6 +47,7 @@ function logOf(topics: Readonly<Record<string, readonly JournalEntry[]>>): Journ
 const own = 'test-counting-journal'
 const taken = [term(1, 'start-1'), event(), term(1001, 'primary/load-1')]
 const others = [term(2, 'start-1'), event(), event(), term(2002, 'secondary/load-1'), event()]
+others.splice(1, 1, { kind: 'timer', source: source(), due: 1, id: 'wake/a', epoch: 2 })
 const audit = (
   others: Readonly<Record<string, readonly JournalEntry[]>>,
   peerJournal?: Audit['peerJournal'],
@@ -82,6 +87,37 @@ for (const [what, [topic, of]] of Object.entries(copies)) {
       wasTrue: [loaded, notLoaded],
       weAnswered: [{ ...notLoaded, from: 0, to: 2 }],
     })
+  })
+}
+
+for (const [what, [topic, of]] of Object.entries(copies)) {
+  t.test(`an archive of a site holds what it has of another one: ${what}`, async (t) => {
+    const directory = t.testdir({ plain: {}, masked: {} })
+    const plain = join(directory, 'plain')
+    await writeArchive(of, { directory: plain })
+    const { reader } = await openArchive(plain)
+    const at = { topic, partition: 0 }
+    t.same(await reader.offsets(at), { start: 0, end: others.length })
+    t.same((await reader.read(at, 0)).records, (await of.source.reader.read(at, 0)).records)
+    const asked = { question: { kind: 'all' }, at: { kind: 'end' } } as const
+    const archived = { ...of, source: await openArchive(plain) }
+    const gapsOf = async (one: Audit): Promise<unknown> => (await stateAt(one, asked)).weAnswered[0]?.gaps
+    t.same(await gapsOf(archived), await gapsOf(of))
+
+    const masked = ['*.key']
+    const journals = new Map([[own, countingProcessor]])
+    const masking = maskingOf(of.source.reader, journals, masked, Buffer.from('secret'), of.peerJournal)
+    const target = join(directory, 'masked')
+    await writeArchive({ ...of, source: { reader: masking.reader, masked } }, { directory: target, masking })
+    const records = (await (await openArchive(target)).reader.read(at, 0)).records
+    const entries = records.flatMap(({ value }) => codec.decode(value!))
+    const keys = entries.flatMap((entry) => (entry.kind === 'event' ? [(entry.event.data as { key: string }).key] : []))
+    t.equal(keys.length, 2)
+    for (const key of keys) t.match(key, /^masked-/)
+    t.same(
+      entries.flatMap((entry) => (entry.kind === 'timer' ? [entry.id] : [])),
+      ['masked'],
+    )
   })
 }
 

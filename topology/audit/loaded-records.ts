@@ -7,6 +7,11 @@ import type { Gap, JournalReader } from './journal-source.js'
 
 const SITES = ['primary', 'secondary']
 
+/** Topics that may hold what there is here of another site's journal: a mirror, or that journal itself where both have one log. */
+export function copiesOf(journal: string, peerJournal: string | undefined): readonly string[] {
+  return [...SITES.map((site) => names.mirror(site, journal)), ...(peerJournal === undefined ? [] : [peerJournal])]
+}
+
 /**
  * What a term that begins with a pre-load has taken from the other site's journal: all before a term as high, for the other site's
  * terms were lower. `peerJournal`: the topic of that journal, where it is in the same log and has no mirror. (two sites, "What is loaded")
@@ -47,7 +52,7 @@ export async function unloadedRecords(
   loaded: readonly Gap[],
   { upTo, peerJournal }: { readonly upTo: number | undefined; readonly peerJournal: string | undefined },
 ): Promise<readonly Gap[]> {
-  const copies = await topicsThere(reader, [...SITES.map((site) => names.mirror(site, journal)), peerJournal])
+  const copies = await topicsThere(reader, copiesOf(journal, peerJournal))
   const unloaded = copies.map(async (topic) => {
     const copy = { topic, partition }
     const { start, end } = await reader.offsets(copy)
