@@ -194,7 +194,8 @@ export class Standby {
       const isQuiet = end === former && this.offset >= end
       pauseMs = isQuiet ? Math.min(2 * pauseMs, LONGEST_POLL_MS) : POLL_MS
       former = end
-      await sleep(clock, pauseMs, signal)
+      // All of an instance look at the same moments, so that what they ask the log can share requests.
+      await sleep(clock, pauseMs - (clock.monotonic() % pauseMs), signal)
     }
     if (isDamage(this.#failure)) throw this.#failure
   }

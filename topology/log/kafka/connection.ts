@@ -96,18 +96,6 @@ export interface Broker {
       readonly partitions: readonly { readonly offset: string; readonly metadata: string | null }[]
     }[]
   }>
-  listOffsets(request: {
-    readonly isolationLevel: number
-    readonly topics: readonly {
-      readonly topic: string
-      readonly partitions: readonly { readonly partition: number; readonly timestamp: number }[]
-    }[]
-  }): Promise<{
-    readonly responses: readonly {
-      readonly topic: string
-      readonly partitions: readonly { readonly partition: number; readonly offset: string }[]
-    }[]
-  }>
   createTopics(request: {
     readonly topics: readonly {
       readonly topic: string

@@ -3,13 +3,13 @@ import { cut } from '../../../common/errors.js'
 import { LogError } from '../errors.js'
 import type { ReadOptions, RecordBatch, TopicPartition } from '../log.js'
 import type { Connection } from './connection.js'
+import { OffsetQueue } from './offset-queue.js'
 import { checkCode, typeOf } from './protocol/broker-error.js'
 import { decodeBatches } from './protocol/record-batch.js'
 import { fetchRequest } from './protocol/requests.js'
 import { isRetriable, retrying, unavailable } from './retry.js'
 import type { TopicDirectory } from './topic-directory.js'
 
-const readCommitted = 1
 const earliest = -2
 const latest = -1
 const none = -1
@@ -23,6 +23,7 @@ export class PartitionReader {
   readonly #directory: TopicDirectory
   readonly #clock: Clock
   readonly #timeoutMs: number
+  readonly #queues = new Map<number, OffsetQueue>()
 
   constructor(connection: Connection, directory: TopicDirectory, clock: Clock, timeoutMs: number) {
     this.#connection = connection
@@ -34,11 +35,6 @@ export class PartitionReader {
   async offsets(at: TopicPartition): Promise<{ readonly start: number; readonly end: number }> {
     const [start, end] = await Promise.all([this.#offset(at, earliest), this.#offset(at, latest)])
     return { start, end }
-  }
-
-  /** The ends of several partitions, asked for together. */
-  ends(all: readonly TopicPartition[]): Promise<readonly number[]> {
-    return this.#listed(all, latest)
   }
 
   async offsetForTime(at: TopicPartition, timestampMs: number): Promise<number> {
@@ -68,48 +64,20 @@ export class PartitionReader {
     })
   }
 
-  async #offset(at: TopicPartition, timestamp: number): Promise<number> {
-    const [offset] = await this.#listed([at], timestamp)
-    return offset as number
-  }
-
-  /** The offsets of a timestamp, by one request to each leader. */
-  #listed(all: readonly TopicPartition[], timestamp: number): Promise<readonly number[]> {
-    return this.#retrying(all, async () => {
-      const byLeader = new Map<number, TopicPartition[]>()
-      for (const at of all) {
-        const leader = await this.#directory.leader(at)
-        byLeader.set(leader, [...(byLeader.get(leader) ?? []), at])
-      }
-      const offsets = new Map<TopicPartition, number>()
-      await Promise.all(
-        [...byLeader].map(async ([leader, ats]) => {
-          const broker = await this.#connection.broker(leader)
-          const { responses } = await broker.listOffsets({
-            isolationLevel: readCommitted,
-            topics: [...new Set(ats.map(({ topic }) => topic))].map((topic) => ({
-              topic,
-              partitions: ats.filter((at) => at.topic === topic).map(({ partition }) => ({ partition, timestamp })),
-            })),
-          })
-          for (const at of ats) {
-            const found = responses.filter(({ topic }) => topic === at.topic).flatMap(({ partitions }) => partitions)
-            offsets.set(at, Number(found.find(({ partition }) => partition === at.partition)?.offset))
-          }
-        }),
-      )
-      return all.map((at) => offsets.get(at) as number)
+  #offset(at: TopicPartition, timestamp: number): Promise<number> {
+    return this.#atLeader(at, (leader) => {
+      let queue = this.#queues.get(leader)
+      if (queue === undefined) this.#queues.set(leader, (queue = new OffsetQueue(this.#connection, leader)))
+      return queue.ask(at, timestamp)
     })
   }
 
-  #atLeader<T>(at: TopicPartition, ask: (leader: number) => Promise<T>): Promise<T> {
-    return this.#retrying([at], async () => ask(await this.#directory.leader(at)))
-  }
-
-  async #retrying<T>(all: readonly TopicPartition[], ask: () => Promise<T>): Promise<T> {
-    const onRetry = (): void => all.forEach(({ topic }) => this.#directory.forget(topic))
+  async #atLeader<T>(at: TopicPartition, ask: (leader: number) => Promise<T>): Promise<T> {
+    const onRetry = (): void => this.#directory.forget(at.topic)
     try {
-      return await retrying({ clock: this.#clock, timeoutMs: this.#timeoutMs, onRetry }, ask)
+      return await retrying({ clock: this.#clock, timeoutMs: this.#timeoutMs, onRetry }, async () => {
+        return ask(await this.#directory.leader(at))
+      })
     } catch (error) {
       throw isRetriable(error) ? unavailable(error) : error
     }

@@ -195,16 +195,60 @@ function readFetched(reader: ByteReader, topic: string, outerCode: number): Fetc
   return { topic, partition, errorCode: outerCode || innerCode, lastStableOffset, logStart, aborted, bytes }
 }
 
+export interface ListedOffset {
+  readonly topic: string
+  readonly partition: number
+  readonly errorCode: number
+  /** -1: no record has the timestamp, or a later one. */
+  readonly offset: number
+}
+
+/** ListOffsets version 2, of committed records; a partition that is named twice is asked for once. */
+export function listOffsetsRequest(
+  partitions: readonly { readonly topic: string; readonly partition: number }[],
+  timestamp: number,
+): Request<ListedOffset[]> {
+  const byTopic = partitionsByTopic(partitions)
+  const body = new ByteWriter().int32(-1).int8(readCommitted).int32(byTopic.size)
+  for (const [topic, numbers] of byTopic) {
+    body.string(topic).int32(numbers.size)
+    for (const number of numbers) body.int32(number).int64(timestamp)
+  }
+  return {
+    ...{ apiKey: 2, apiVersion: 2, apiName: 'ListOffsets', body: body.bytes() },
+    read(reader) {
+      reader.int32()
+      return reader
+        .array((answer) => {
+          const topic = answer.string()
+          return answer.array((item): ListedOffset => {
+            const [partition, errorCode] = [item.int32(), item.int16()]
+            item.int64()
+            return { topic, partition, errorCode, offset: item.int64() }
+          })
+        })
+        .flat()
+    },
+  }
+}
+
+function partitionsByTopic(
+  partitions: readonly { readonly topic: string; readonly partition: number }[],
+): ReadonlyMap<string, ReadonlySet<number>> {
+  const byTopic = new Map<string, Set<number>>()
+  for (const { topic, partition } of partitions) {
+    byTopic.set(topic, (byTopic.get(topic) ?? new Set()).add(partition))
+  }
+  return byTopic
+}
+
 /** AddPartitionsToTxn version 1; answers the first error code that is none of success. */
 export function addPartitionsRequest(
   transactionalId: string,
   identity: ProducerIdentity,
   partitions: readonly { readonly topic: string; readonly partition: number }[],
 ): Request<number> {
-  const byTopic = new Map<string, Set<number>>()
-  for (const { topic, partition } of partitions) {
-    byTopic.set(topic, (byTopic.get(topic) ?? new Set()).add(partition))
-  }
+  const byTopic = partitionsByTopic(partitions)
   const body = new ByteWriter().string(transactionalId).int64(identity.producerId).int16(identity.producerEpoch)
   body.int32(byTopic.size)
   for (const [topic, numbers] of byTopic) {
