@@ -40,7 +40,7 @@ const RETRY_MS = 1000
  * written once, and what a crash lets be folded again is in the journal.
  */
 const COMMIT_GIVES_WAY_MS = 2000
-const CHANGELOG_GIVES_WAY_MS = 4000
+const CHANGELOG_GIVES_WAY_MS = 10_000
 
 /**
  * Commits what a task has folded: every `commitIntervalMs` while there is something, one at a time, the fold going on

@@ -44,7 +44,7 @@ interface Loaded {
 }
 
 /** Records of one transaction, beyond which the next task's wait. */
-const MAX_RECORDS = 2000
+const MAX_RECORDS = 5000
 const RETRY_MS = 200
 
 /**
