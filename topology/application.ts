@@ -229,6 +229,7 @@ export class Application implements Streams, LocalStreams {
         },
         onRevoked: (revoked) => this.#revoked(revoked),
         onBatch: (batch) => this.#process(batch),
+        onPassedOver: (passed) => this.#sources.passedOver(passed),
         onMembers: (members) => this.#rebalanced(members),
         onGap: (gap) => observer.onGap(gap),
         onError: (error) => observer.onError('consumer', error),

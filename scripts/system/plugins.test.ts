@@ -204,7 +204,16 @@ t.test('ME-04 health bodies that nobody reads', async (t) => {
   const plugins = await Promise.all(Array.from({ length: 50 }, () => startPlugin(t, large)))
   for (const [i, { address }] of plugins.entries()) await running.register(address, [`me04-${i}`])
   const checked = (): number => plugins.reduce((sum, { asked }) => sum + asked.length, 0)
-  const memory = (): Promise<number> => running.metric('process_resident_memory_bytes')
+  /** The least of some looks: it goes up and down by 20 MB with each collection. */
+  const memory = async (): Promise<number> => {
+    let least = Infinity
+    for (let looks = 0; looks < 10; looks++) {
+      const next = checked() + inFull(1000, 20)
+      await until('more checks', () => checked() >= next, 60_000)
+      least = Math.min(least, await running.metric('process_resident_memory_bytes'))
+    }
+    return least
+  }
   await until('all warmed up', () => checked() >= inFull(60_000, 500), inFull(600_000, 60_000))
   const [memoryBefore, beganAt] = [await memory(), performance.now()]
   const isLongEnough = (): boolean => performance.now() - beganAt >= inFull(10 * 60_000, 0)

@@ -141,6 +141,11 @@ export interface GroupListener {
   onRevoked(partitions: readonly TopicPartition[]): Promise<void>
   onBatch(batch: DeliveredBatch): Promise<void>
   /**
+   * In order with the batches: no record is left before `next`. What lay there were marks of transactions, records of aborted
+   * ones, or a gap.
+   */
+  onPassedOver?(passed: TopicPartition & { readonly next: number }): void
+  /**
    * At each rebalance, whether or not it changes what this member holds: when it has let go of what is gone, and before it
    * is given what is new. Empty when the group has forgotten this member.
    */

@@ -115,6 +115,9 @@ export class TestMembership implements GroupMember {
       },
       onRevoked: (partitions) => heard(() => this.#revoked(partitions), undefined),
       onBatch: (batch) => heard(() => this.#take(batch), undefined),
+      onPassedOver: (passed) => {
+        if (!isForgotten) listener.onPassedOver?.(passed)
+      },
       onMembers: (members) => {
         if (!isForgotten) listener.onMembers?.(members)
       },

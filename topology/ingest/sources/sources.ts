@@ -15,7 +15,6 @@ import type {
 } from '../../log/log.js'
 import type { EngineObserver } from '../../observer.js'
 import type { Input, Processor } from '../../processor.js'
-import { holdsRecords } from '../holds-records.js'
 import { ingest } from '../ingest.js'
 import type { IngestEnvironment } from '../ingest.js'
 import { judgeSource, nextIncarnation, topicIdOf } from './judge-source.js'
@@ -155,7 +154,6 @@ export class Sources {
     if (this.#register.get(at) === undefined) await this.#register.put(at, { incarnation })
     source.incarnation = incarnation
     source.position = Math.max(from, start)
-    await this.#passEmptyEnd(source)
     this.#held.set(partitionName(at), source)
     return startOf(at, judgement)
   }
@@ -179,6 +177,12 @@ export class Sources {
     }
     source.trouble = ''
     source.position = batch.next
+  }
+
+  /** No record is left before `next`. */
+  passedOver({ next, ...at }: TopicPartition & { readonly next: number }): void {
+    const source = this.#held.get(partitionName(at))
+    if (source?.stopped === '') source.position = next
   }
 
   /** Why inputs are not read, or not far enough yet. */
@@ -267,10 +271,7 @@ export class Sources {
       if (signal.aborted) return
       try {
         for (const [name, topic] of this.#topics) await this.#look(name, topic)
-        for (const source of this.#held.values()) {
-          if (source.stopped === '') await this.#passEmptyEnd(source)
-          else await this.#tryAgain(source)
-        }
+        for (const source of this.#held.values()) if (source.stopped !== '') await this.#tryAgain(source)
       } catch (thrown) {
         observer.onError('inputs', ensureError(thrown))
       }
@@ -290,16 +291,6 @@ export class Sources {
       if (source.at.topic !== name || source.stopped !== '' || now === undefined) continue
       if (topicIdOf(source.incarnation) !== now.incarnation) this.#stop(source, 'the topic was made anew')
     }
-  }
-
-  /** Where no record is left before the target, none will come. */
-  async #passEmptyEnd(source: Source): Promise<void> {
-    const { log } = this.#options
-    const { at, position, target } = source
-    if (position >= target) return
-    const { start } = await log.offsets(at)
-    if (await holdsRecords(log, at, Math.max(position, start), target)) return
-    source.position = Math.max(source.position, target)
   }
 }
 

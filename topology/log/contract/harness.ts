@@ -96,6 +96,7 @@ type Seen =
   | { readonly call: 'assigned' | 'revoking' | 'revoked'; readonly partitions: readonly TopicPartition[] }
   | { readonly call: 'members'; readonly members: readonly MemberView[] }
   | { readonly call: 'batch' | 'batch-done'; readonly batch: RecordBatch }
+  | { readonly call: 'passed'; readonly passed: TopicPartition & { readonly next: number } }
   | { readonly call: 'gap'; readonly gap: TopicPartition & { readonly from: number; readonly to: number } }
   | { readonly call: 'error'; readonly error: Error }
 
@@ -133,6 +134,10 @@ export class RecordingListener implements GroupListener {
     this.#add({ call: 'batch-done', batch })
   }
 
+  onPassedOver(passed: TopicPartition & { readonly next: number }): void {
+    this.#add({ call: 'passed', passed })
+  }
+
   onMembers(members: readonly MemberView[]): void {
     this.#add({ call: 'members', members })
   }
@@ -156,6 +161,10 @@ export class RecordingListener implements GroupListener {
 
   values(): (string | null)[] {
     return valuesOf(this.records())
+  }
+
+  passed(): (TopicPartition & { readonly next: number })[] {
+    return this.seen.flatMap((seen) => (seen.call === 'passed' ? [seen.passed] : []))
   }
 
   errors(): Error[] {

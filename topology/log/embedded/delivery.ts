@@ -86,7 +86,9 @@ export class Delivery {
         await this.#resumed
         if (this.#isStopped()) return
         if (this.#isSought()) continue
-        if (batch.records.length > 0) await this.#options.listener.onBatch(batch)
+        const { topic, partition, records, next } = batch
+        if (records.length > 0) await this.#options.listener.onBatch(batch)
+        else if (next > position) this.#options.listener.onPassedOver?.({ topic, partition, next })
         position = batch.next
         batch = undefined
         failures = 0
@@ -112,6 +114,7 @@ export class Delivery {
     const { topic, partition, start } = this.partition
     if (position >= start) return position
     this.#options.listener.onGap({ topic, partition, from: position, to: start })
+    this.#options.listener.onPassedOver?.({ topic, partition, next: start })
     return start
   }
 }

@@ -119,6 +119,11 @@ if (brokers.length > 0) {
     await transaction.abort()
     await producer.disconnect()
     t.same(valuesOf(await readAll(log, { topic, partition: 0 })), ['v0', 'v1'])
+    const at = { topic, partition: 0 }
+    const behind = new RecordingListener({ onAssigned: () => Promise.resolve([{ ...at, offset: 2 }]) })
+    await join(t, log, behind, { topics: [topic] })
+    await behind.until((seen) => seen.passed().length > 0)
+    t.same(behind.passed(), [{ ...at, next: (await log.offsets(at)).end }], 'it is told where no record is left')
     const listener = new RecordingListener()
     await join(t, log, listener, { topics: [topic] })
     await log.append(topic, 0, [record(null, 'after')])

@@ -33,6 +33,8 @@ export class Delivery {
   readonly #options: DeliveryOptions
   readonly #stopping = new AbortController()
   #ahead: FetchedBatch | undefined
+  /** Up to here no record came behind the last batch. */
+  #passedTo: number | undefined
   #fetchAt = 0
   /** The topic that it reads; empty: none yet. */
   #topicId = ''
@@ -87,8 +89,9 @@ export class Delivery {
   arrive(offset: number, batch: FetchedBatch): void {
     if (offset !== this.#fetchAt) return
     this.#fetchAt = batch.next
-    if (batch.records.length === 0) return
-    this.#ahead = batch
+    if (batch.records.length > 0) this.#ahead = batch
+    else if (batch.next > offset) this.#passedTo = batch.next
+    else return
     this.#arrived?.()
   }
 
@@ -96,7 +99,8 @@ export class Delivery {
   skip(to: number): void {
     const { topic, partition } = this.partition
     this.#options.listener.onGap({ topic, partition, from: this.#fetchAt, to })
-    this.#fetchAt = to
+    this.#fetchAt = this.#passedTo = to
+    this.#arrived?.()
   }
 
   /** Nothing is wanted for a while. */
@@ -112,7 +116,7 @@ export class Delivery {
   seek({ offset, incarnation = '' }: ReadingStart): void {
     this.#seeks++
     this.#topicId = incarnation
-    this.#ahead = undefined
+    this.#ahead = this.#passedTo = undefined
     this.#fetchAt = offset
   }
 
@@ -156,12 +160,19 @@ export class Delivery {
 
   async #take(): Promise<FetchedBatch | undefined> {
     while (this.#ahead === undefined && !this.#isStopped()) {
+      this.#tellPassed()
       await new Promise<void>((resolve) => (this.#arrived = resolve))
     }
     const batch = this.#ahead
-    this.#ahead = undefined
+    this.#ahead = this.#passedTo = undefined
     this.#options.onWanted()
     return batch
+  }
+
+  #tellPassed(): void {
+    if (this.#passedTo === undefined) return
+    this.#options.listener.onPassedOver?.({ ...this.partition, next: this.#passedTo })
+    this.#passedTo = undefined
   }
 
   async #deliver(batch: DeliveredBatch): Promise<void> {
