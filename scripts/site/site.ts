@@ -182,8 +182,9 @@ export class Site implements SiteControl {
   get token(): string {
     return this.#options.token
   }
+  /** The newest that is known here, also where it cannot be logged. */
   get record(): SiteRecord {
-    return this.#record
+    return isNewer(this.#shown, this.#record) ? this.#shown : this.#record
   }
   /** It has the register: of several instances the one that does what a site does once. */
   get leads(): boolean {
@@ -281,10 +282,11 @@ export class Site implements SiteControl {
   status(): SiteStatus {
     const { peer } = this.#options
     const { lagMs } = this.#mirror
-    const isThere = this.#record.target === otherSite(this.site)
+    const { record } = this
+    const isThere = record.target === otherSite(this.site)
     return {
       site: this.site,
-      record: this.#record,
+      record,
       base: this.#base.time,
       mirrorLagMs: lagMs === undefined ? null : Math.round(lagMs),
       overlap: this.#overlap ?? this.#contact.view?.overlap ?? null,
