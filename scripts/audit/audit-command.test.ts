@@ -49,7 +49,7 @@ for (const { args, status, says } of cases) {
 
 t.test('pulsefold archive --mask: no text of the field is in the archive, and it checks', async (t) => {
   const directory = join(t.testdir(), 'masked')
-  const mask = ['--mask', 'HeartbeatReported.cmHandle,CmHandlesRegistered.created.cmHandle']
+  const mask = ['--mask', 'HeartbeatReported.cmHandle,CmHandlesRegistered.created.cmHandle,*.plugin']
   t.equal(pulsefold('archive', directory, ...archive, ...mask).status, 0)
   const check = pulsefold('archive', 'check', directory)
   t.equal(check.status, 0)
@@ -61,6 +61,10 @@ t.test('pulsefold archive --mask: no text of the field is in the archive, and it
   const other = `${directory}-again`
   t.equal(pulsefold('archive', other, '--archive', directory, '--mask', '*.producer').status, 0)
   t.match(pulsefold('archive', 'check', other).stdout, /masked: HeartbeatReported\.cmHandle.*\*\.producer/)
+  t.match(pulsefold('archive', other, ...archive, '--mask', 'HeartbeatReported.trustLevel'), { status: 64 }, 'no text')
   const typo = pulsefold('archive', other, ...archive, '--mask', 'HeartbeatReported.cmHandel')
-  t.match(typo, { status: 64, stderr: /"HeartbeatReported.cmHandel" is no field .*; there are cmHandle, trustLevel/ })
+  t.match(typo, {
+    status: 64,
+    stderr: /"HeartbeatReported.cmHandel" is no text .*; there are cmHandle, producer, eventType/,
+  })
 })

@@ -13,13 +13,10 @@ export interface RowResult {
   readonly failure: string | null
 }
 
-/** A row that takes longer is ended. */
-const ROW_LIMIT_MS = 20 * 60_000
-
-/** Measures a row in a process of its own, run as this one is, with a directory that is removed afterwards. */
-export async function runRow(row: RowName, interrupted: AbortSignal): Promise<RowResult> {
+/** Measures a row in a process of its own, run as this one is, with a directory that is removed afterwards; it is ended after `limitMinutes`. */
+export async function runRow(row: RowName, limitMinutes: number, interrupted: AbortSignal): Promise<RowResult> {
   const directory = await mkdtemp(join(tmpdir(), `pulsefold-bench-${row}-`))
-  const limit = AbortSignal.timeout(ROW_LIMIT_MS)
+  const limit = AbortSignal.timeout(limitMinutes * 60_000)
   const child = fork(new URL('row-process.js', import.meta.url), [row, directory], {
     stdio: ['ignore', 2, 2, 'ipc'],
     // A group of its own, so that what it has started ends with it.
@@ -34,7 +31,7 @@ export async function runRow(row: RowName, interrupted: AbortSignal): Promise<Ro
     const failure = interrupted.aborted
       ? 'interrupted'
       : limit.aborted
-        ? `not done within ${ROW_LIMIT_MS / 60_000} minutes`
+        ? `not done within ${limitMinutes} minutes`
         : code === 0
           ? null
           : 'its process failed, see above'

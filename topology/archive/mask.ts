@@ -23,7 +23,7 @@ export interface Masking {
 const NAMELESS = 'masked'
 const PSEUDONYM = /masked-[0-9a-f]{16}/g
 /** Between, and before, the parts of what timers and effects are called; in parts that are no text of their own, in turn. */
-const SEPARATORS = [/(\u0000|^\$answer\/|^\d+\.\d+\.[\w-]+\.)/, /(\/)/]
+const SEPARATORS = [/(\u0000)/, /(^\$answer\/|^\d+\.\d+\.[a-z][\w-]*\.)/, /(\/)/]
 
 /**
  * Masks fields (see `maskedFields`): all texts in them, the same text always by the same pseudonym of the secret. Originals beside events
@@ -51,22 +51,17 @@ export function maskingOf(
     return `masked-${createHmac('sha256', secret).update(text).digest('hex').slice(0, 16)}`
   }
 
-  function mask(value: unknown): unknown {
-    if (typeof value === 'string') {
-      if (value === '') return ''
-      const masked = pseudonym(value)
-      given.add(masked)
-      return masked
-    }
-    if (Array.isArray(value)) return value.map(mask)
-    if (typeof value !== 'object' || value === null) return value
-    return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, mask(item)]))
+  function mask(text: string): string {
+    if (text === '') return ''
+    const masked = pseudonym(text)
+    given.add(masked)
+    return masked
   }
 
   function maskAt(value: unknown, path: readonly string[]): unknown {
     if (Array.isArray(value)) return value.map((item) => maskAt(item, path))
     const [name, ...rest] = path
-    if (name === undefined) return mask(value)
+    if (name === undefined) return eachText(value, mask)
     if (typeof value !== 'object' || value === null || !(name in value)) return value
     return { ...value, [name]: maskAt((value as Record<string, unknown>)[name], rest) }
   }
@@ -89,10 +84,10 @@ export function maskingOf(
     const { original: _original, event, ...whole } = entry
     const { effectId } = whole
     const rest = { ...whole, ...masked, ...(effectId !== undefined && { effectId: maskedName(effectId) }) }
-    const data = (paths.get(event.type) ?? []).reduce<unknown>(
-      (value, path) => maskAt(value, path),
-      event.data,
-    ) as object
+    const masks = paths.get(event.type) ?? []
+    const fields = masks.reduce<unknown>((value, path) => maskAt(value, path), event.data)
+    // What is called by texts of before is told again with its results.
+    const data = eachText(fields, (text) => (text.includes('\u0000') ? maskedName(text) : text)) as object
     return { ...rest, event: { type: event.type, data } }
   }
 
@@ -140,6 +135,13 @@ export function maskingOf(
       })
     },
   }
+}
+
+function eachText(value: unknown, change: (text: string) => string): unknown {
+  if (typeof value === 'string') return change(value)
+  if (Array.isArray(value)) return value.map((item) => eachText(item, change))
+  if (typeof value !== 'object' || value === null || Buffer.isBuffer(value)) return value
+  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, eachText(item, change)]))
 }
 
 function withoutName(entry: JournalEntry): JournalEntry {
