@@ -1,6 +1,6 @@
 import { getEventListeners } from 'node:events'
 import t from 'tap'
-import { sleep, systemClock } from './clock.js'
+import { sleep, systemClock, within } from './clock.js'
 import { manualClock } from './manual-clock.js'
 
 t.test('the system clock calls back once, and not after it was cancelled', async (t) => {
@@ -108,4 +108,26 @@ t.test('sleep ends with its signal, and leaves no timer or listener behind', asy
   await clock.advance(1_000)
   await whole
   t.equal(getEventListeners(signal, 'abort').length, 0, 'slept to the end')
+})
+
+t.test('work is waited for within a limit, and no timer outlives it', async (t) => {
+  const clock = manualClock()
+  let timers = 0
+  const counting = {
+    ...clock,
+    setTimer(callback: () => void, delayMs: number) {
+      timers++
+      const cancel = clock.setTimer(callback, delayMs)
+      return () => {
+        timers--
+        cancel()
+      }
+    },
+  }
+  t.equal(await within(counting, 1000, Promise.resolve('done')), 'done')
+  await t.rejects(within(counting, 1000, Promise.reject(new Error('failed'))), { message: 'failed' })
+  t.equal(timers, 0)
+  const late = within(counting, 1000, new Promise(() => undefined))
+  await clock.advance(1000)
+  t.equal(await late, undefined)
 })

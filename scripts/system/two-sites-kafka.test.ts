@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
 import { foreignClient } from '../../topology/log/kafka/foreign-client.js'
 import { realBrokers } from '../../topology/log/kafka/real-brokers.js'
@@ -8,6 +9,9 @@ import type { SiteName } from './two-sites.js'
 import { until } from './until.js'
 
 const brokers = realBrokers(t)
+/** Rounds that wait behind a switch must not be more than a slow machine folds in time. */
+const REPORT_EVERY_MS = 100
+const patienceMs = 180_000
 
 if (brokers.length > 0) {
   t.test(
@@ -63,26 +67,29 @@ if (brokers.length > 0) {
       return levels.every((level) => level === levelOf(round - 1))
     }
     await report()
-    await until('the first round is folded', () => allRead('primary'))
+    await until('the first round is folded', () => allRead('primary'), patienceMs)
     for (const [act, old, target] of [
       ['failover', 'primary', 'secondary'],
       ['failback', 'secondary', 'primary'],
     ] as const) {
       let isDone = false
       const reporting = (async () => {
-        while (!isDone) await report()
+        while (!isDone) {
+          await report()
+          await pause(REPORT_EVERY_MS)
+        }
       })()
       t.equal(await sites.said(act, old), `${act}ing`)
       await sites.untilSaid(act, old, `${act}ed`)
       isDone = true
       await reporting
       t.equal((await sites.status(target)).lastSwitch?.lossWindowMs, 0)
-      await until('the last round is folded', () => allRead(target))
+      await until('the last round is folded', () => allRead(target), patienceMs)
     }
     await sites.kill('primary')
     await report()
     await until('taken over', () => sites.healthIs('secondary', 200), 180_000)
     await until('steady', async () => (await sites.status('secondary')).phase === 'STEADY')
-    await until('what came to the input meanwhile is folded', () => allRead('secondary'))
+    await until('what came to the input meanwhile is folded', () => allRead('secondary'), patienceMs)
   })
 }
