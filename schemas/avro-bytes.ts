@@ -206,16 +206,21 @@ export class AvroReader {
     return Buffer.from(this.#buffer.subarray(from, from + length))
   }
 
-  /** Each item takes a byte at least. */
   array<Item>(read: (from: this) => Item): Item[] {
     const items: Item[] = []
-    for (let count = this.long(); count !== 0; count = this.long()) {
-      // A negative one has the bytes of the items behind it, for readers that skip them.
-      if (count < 0) this.long()
-      if (Math.abs(count) > this.left) throw new RangeError(`${Math.abs(count)} items are not there`)
-      for (let left = Math.abs(count); left > 0; left--) items.push(read(this))
+    for (let count = this.count(); count > 0; count = this.count()) {
+      for (let left = count; left > 0; left--) items.push(read(this))
     }
     return items
+  }
+
+  /** Of the items of an array that follow; 0: it ends. Each item takes a byte at least. */
+  count(): number {
+    const count = this.long()
+    // A negative one has the bytes of the items behind it, for readers that skip them.
+    if (count < 0) this.long()
+    if (Math.abs(count) > this.left) throw new RangeError(`${Math.abs(count)} items are not there`)
+    return Math.abs(count)
   }
 
   /** Of bytes that follow. */

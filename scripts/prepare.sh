@@ -96,8 +96,10 @@ remove_orphans() {
 }
 
 # Becomes the node that runs the service, or measures it. Both the C library and V8 would rather take memory than look for
-# what is free: a heap for each of many threads, and a JavaScript heap of up to four times what is in use.
+# what is free: a heap for each of many threads, and a JavaScript heap of up to four times what is in use. And once a burst has
+# outlived a collection or two V8 would go on making its like among the old, which only a full collection frees.
 run_service() {
   export MALLOC_ARENA_MAX=${MALLOC_ARENA_MAX:-2}
-  exec node --enable-source-maps --heap-growing-percent=75 --max-semi-space-size=16 "$@"
+  exec node --enable-source-maps --heap-growing-percent=75 --max-semi-space-size=16 \
+    --no-allocation-site-pretenuring "$@"
 }

@@ -34,7 +34,7 @@ export async function overlapSince(
       const { end } = await log.offsets(place)
       for (let offset = await log.offsetForTime(place, from); offset < end;) {
         const { records, next } = await log.read(place, offset)
-        for (const { entries } of readableRecords(codec, place, records, () => undefined)) {
+        for (const { entries } of readableRecords(codec.decode, place, records, () => undefined)) {
           events += entries.filter(({ kind }) => kind === 'event').length
         }
         offset = next

@@ -215,7 +215,7 @@ export class JournalFold {
     }
     this.#read.splice(0, records.length)
     if (records.length === 0 && this.#read.length > 0) this.#lacks(to)
-    return readableRecords(this.codec, journal, records, (error) => this.unreadable.push(error))
+    return readableRecords(this.codec.decode, journal, records, (error) => this.unreadable.push(error))
   }
 
   /** What another site's journal had to say at the beginning of a term, which is not in this one. */

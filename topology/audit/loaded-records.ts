@@ -35,7 +35,7 @@ export async function loadedRecords(
   const { start: from, end } = await reader.offsets(loaded)
   for (let offset = from; offset < end;) {
     const { records, next } = await reader.read(loaded, offset)
-    for (const record of readableRecords(codec, loaded, records, () => undefined)) {
+    for (const record of readableRecords(codec.decode, loaded, records, () => undefined)) {
       const isLater = record.entries.some((entry) => entry.kind === 'owner' && entry.epoch >= epoch)
       if (isLater) return { ...loaded, from, to: record.offset, loadedAt }
     }

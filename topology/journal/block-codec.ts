@@ -16,7 +16,12 @@ export interface BlockCodec {
   /** A block made entry by entry, none of which is held. */
   builder(): BlockBuilder
   /** Errors: BLOCK_UNREADABLE. */
-  decode(block: Buffer): JournalEntry[]
+  readonly decode: (block: Buffer) => JournalEntry[]
+  /**
+   * The same for who goes over them once and waits on the way: after a look whether all can be read, those of a long block are
+   * made one by one, so that they do not outlive collections of garbage meanwhile. Errors: BLOCK_UNREADABLE.
+   */
+  readonly decodeLazily: (block: Buffer) => Iterable<JournalEntry>
 }
 
 export interface BlockBuilder {
@@ -31,6 +36,8 @@ export interface BlockBuilder {
 
 const FORMAT_VERSION = 2
 const HEADER_BYTES = 5
+/** So many are held decoded. */
+const FEW_ENTRIES = 250
 
 /** The codec of a domain's journal; `events` are its Avro records by type. */
 export function blockCodec(events: Readonly<Record<string, AvroRecordSchema>>): BlockCodec {
@@ -42,19 +49,38 @@ export function blockCodec(events: Readonly<Record<string, AvroRecordSchema>>): 
       return builder.finish()
     },
     builder: () => new Builder(types),
-    decode(bytes) {
-      if (bytes[0] !== FORMAT_VERSION) {
-        throw unreadable(`has format version ${cut(bytes[0])}, not ${FORMAT_VERSION}`)
-      }
-      if (bytes.length < HEADER_BYTES || crc32(bytes.subarray(HEADER_BYTES)) !== bytes.readUInt32LE(1)) {
-        throw unreadable('has another checksum')
-      }
-      try {
-        return readBlock(new AvroReader(bytes, HEADER_BYTES), types)
-      } catch (thrown) {
-        throw unreadable(`does not fit its schema: ${cut(ensureError(thrown).message)}`, thrown)
-      }
+    decode: (bytes) => readBlock(bytes, types),
+    decodeLazily(bytes) {
+      const entries = readBlock(bytes, types)
+      return entries.length <= FEW_ENTRIES ? entries : { [Symbol.iterator]: () => entriesOf(bytes, types) }
     },
+  }
+}
+
+function readBlock(bytes: Buffer, types: EntryTypes): JournalEntry[] {
+  if (bytes[0] !== FORMAT_VERSION) {
+    throw unreadable(`has format version ${cut(bytes[0])}, not ${FORMAT_VERSION}`)
+  }
+  if (bytes.length < HEADER_BYTES || crc32(bytes.subarray(HEADER_BYTES)) !== bytes.readUInt32LE(1)) {
+    throw unreadable('has another checksum')
+  }
+  try {
+    const from = new AvroReader(bytes, HEADER_BYTES)
+    const sources = from.array(() => from.string(''))
+    const entries = from.array(() => readEntry(from, sources, types))
+    if (from.left > 0) throw new RangeError(`${from.left} bytes are left`)
+    return entries
+  } catch (thrown) {
+    throw unreadable(`does not fit its schema: ${cut(ensureError(thrown).message)}`, thrown)
+  }
+}
+
+/** Of a block that can be read. */
+function* entriesOf(bytes: Buffer, types: EntryTypes): Generator<JournalEntry> {
+  const from = new AvroReader(bytes, HEADER_BYTES)
+  const sources = from.array(() => from.string(''))
+  for (let count = from.count(); count > 0; count = from.count()) {
+    for (let left = count; left > 0; left--) yield readEntry(from, sources, types)
   }
 }
 
@@ -113,11 +139,4 @@ class Builder implements BlockBuilder {
     if (this.#lastSource < 0) this.#lastSource = this.#sources.push(source) - 1
     return this.#lastSource
   }
-}
-
-function readBlock(from: AvroReader, types: EntryTypes): JournalEntry[] {
-  const sources = from.array(() => from.string(''))
-  const entries = from.array(() => readEntry(from, sources, types))
-  if (from.left > 0) throw new RangeError(`${from.left} bytes are left`)
-  return entries
 }

@@ -24,7 +24,7 @@ export interface FoldableRecord {
   readonly offset: number
   readonly timestamp: number
   /** Undefined: left out by an audit; the others keep their places. */
-  readonly entries: readonly (JournalEntry | undefined)[]
+  readonly entries: Iterable<JournalEntry | undefined>
   /** Index of the first entry; default 0. */
   readonly firstIndex?: number
 }
@@ -34,10 +34,10 @@ export function* segmentsOf(folder: Folder, records: Iterable<FoldableRecord>, s
   let items: FoldItem[] = []
   let next: number | undefined
   for (const { offset, timestamp, entries, firstIndex = 0 } of records) {
-    for (let place = 0; place < entries.length; place++) {
-      const entry = entries[place]
+    let place = firstIndex
+    for (const entry of entries) {
+      const index = place++
       if (entry === undefined) continue
-      const index = firstIndex + place
       const reads = folder.reads(entry)
       if (items.length > 0 && (reads.scan !== undefined || items.length >= size)) {
         yield { items }

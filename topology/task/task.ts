@@ -4,7 +4,6 @@ import type { StoreError } from '../../state-stores/errors.js'
 import type { StoreDigest } from '../../state-stores/digest.js'
 import { EngineError } from '../errors.js'
 import { readableRecords } from '../journal/readable-records.js'
-import type { DecodedRecord } from '../journal/readable-records.js'
 import { LogError } from '../log/errors.js'
 import type { DeliveredBatch, LogRecord, TransactionalWriter } from '../log/log.js'
 import { retrying } from '../retry.js'
@@ -29,7 +28,7 @@ import type { OpenedStore } from './open-store.js'
 import { RowStore } from './row-store.js'
 import type { HeldJournal } from './staleness.js'
 import { foldSegment, segmentsOf } from './segment.js'
-import type { FoldItem } from './segment.js'
+import type { FoldableRecord, FoldItem } from './segment.js'
 import { engineTables } from './table-runtime.js'
 import type { OwedRow } from './table-runtime.js'
 import { isValidTransition } from './task-state.js'
@@ -393,10 +392,10 @@ export class Task {
     await endOfRecords(batch.next)
   }
 
-  #decoded(batch: DeliveredBatch): Generator<DecodedRecord> {
+  #decoded(batch: DeliveredBatch): Iterable<FoldableRecord> {
     const { codec, observer } = this.#environment
     const records = recordsFrom(this.#offset, batch.records)
-    return readableRecords(codec, batch, records, (error) => observer.onError(error))
+    return readableRecords(codec.decodeLazily, batch, records, (error) => observer.onError(error))
   }
 
   async #fold(segment: readonly FoldItem[]): Promise<void> {
