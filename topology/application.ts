@@ -7,12 +7,12 @@ import type { Act } from './ingest/sources/register.js'
 import { Sources } from './ingest/sources/sources.js'
 import type { Advertised, ApplicationOptions, TakenIn } from './application-options.js'
 import { Backlog } from './backlog.js'
+import { writerOf } from './domain.js'
 import type { Domain } from './domain.js'
 import { blockCodec } from './journal/block-codec.js'
 import type { BlockCodec } from './journal/block-codec.js'
 import { partitionsOf } from './log/balanced-placement.js'
 import { journalWriter } from './journal/journal-writer.js'
-import type { JournalWriter } from './journal/journal-writer.js'
 import { Claims } from './cluster/claims.js'
 import { GroupDirectory } from './cluster/directory.js'
 import type { Directory } from './cluster/directory.js'
@@ -23,7 +23,6 @@ import type { LocalStores } from './cluster/held-stores.js'
 import { StandbySet } from './cluster/standby-set.js'
 import type { LocalCommandResult } from './cluster/instance-call.js'
 import type { LocalStreams } from './cluster/local-streams.js'
-import { keptOnceWriter } from './kept-once-writer.js'
 import { LogWrites } from './log-writes.js'
 import type {
   DeliveredBatch,
@@ -35,7 +34,6 @@ import type {
   TopicPartition,
 } from './log/log.js'
 import { names } from './names.js'
-import { taskObserver } from './observer.js'
 import { partitionOf } from './partitioner.js'
 import { pendingCommands } from './pending-commands.js'
 import type { PendingCommands } from './pending-commands.js'
@@ -56,12 +54,13 @@ import type {
   SourceView,
   Streams,
 } from './streams.js'
-import type { TaskEnvironment } from './task/environment.js'
 import { OnceWriter } from './task/once-writer.js'
 import type { Standby, StandbyEnvironment } from './task/standby.js'
 import type { HeldJournal } from './task/staleness.js'
 import { RowCache } from './task/row-cache.js'
 import type { Task } from './task/task.js'
+import { taskEnvironment } from './task-environment.js'
+import type { SharedParts } from './task-environment.js'
 import { TaskSet } from './task-set.js'
 import { inputTopics, makeMissing, outputTopics, ownTopics } from './topics.js'
 import { checkStores } from './store-checks.js'
@@ -86,8 +85,7 @@ export class Application implements Streams, LocalStreams {
   #describe = (): Buffer => Buffer.alloc(0)
   readonly #backlog = new Backlog()
   readonly #turns: Turns
-  readonly #rowCache: RowCache
-  readonly #onceWriter: OnceWriter
+  readonly #shared: SharedParts
   #member: GroupMember | undefined
   #hasJoined = false
   #hasCaughtUp = false
@@ -102,7 +100,6 @@ export class Application implements Streams, LocalStreams {
     this.#options = { ...options, log }
     this.#ingested = httpIngest(log)
     const { applicationId, processors, clock, partitions, instance, observer, stateCacheBytes } = options
-    this.#rowCache = new RowCache((stateCacheBytes * 3) / 4)
     this.#placement = clusterPlacement({
       standbyReplicas: options.standbyReplicas ?? 1,
       isJournal: (topic) => this.#journals.has(topic),
@@ -114,12 +111,6 @@ export class Application implements Streams, LocalStreams {
       partitionsOf: () => this.#partitionsOf(),
     })
     this.#turns = new Turns(clock)
-    this.#onceWriter = new OnceWriter({
-      ...{ clock, log, id: names.onceWriter(applicationId, instance) },
-      giveWay: () => this.#backlog.giveWay(clock, this.#stopping.signal),
-      inTurn: (work) => this.#turns.run(work, 'canWait'),
-      onRetry: (error) => observer.onError('outputs', error),
-    })
     this.#stores = localStores(options, () => this.isCurrent)
     this.#commands = pendingCommands(clock)
     this.#sources = new Sources({
@@ -128,13 +119,32 @@ export class Application implements Streams, LocalStreams {
       member: () => this.#member,
       environment: {
         partitions,
-        journalWriter: (name, partition) => this.#writer(this.#domain(name), partition),
+        journalWriter: (name, partition) => writerOf(this.#domain(name), partition),
         sendDeadLetter: (letter, original) => this.#sendDeadLetter(letter, original),
         onDecoded: (topic, result, reason, times) => observer.onDecoded(topic, result, reason, times),
       },
       signal: this.#stopping.signal,
     })
     this.#topicWriters = topicWriters(log, clock, (topic, error) => observer.onError(`append to ${topic}`, error))
+    const onceWriter = new OnceWriter({
+      ...{ clock, log, id: names.onceWriter(applicationId, instance) },
+      giveWay: () => this.#backlog.giveWay(clock, this.#stopping.signal),
+      inTurn: (work) => this.#turns.run(work, 'canWait'),
+      onRetry: (error) => observer.onError('outputs', error),
+    })
+    this.#shared = {
+      options: this.#options,
+      outputPartitions: this.#outputPartitions,
+      stores: this.#stores.provider,
+      rowCache: new RowCache((stateCacheBytes * 3) / 4),
+      topicWriters: this.#topicWriters,
+      onceWriter,
+      backlog: this.#backlog,
+      turns: this.#turns,
+      commands: this.#commands,
+      member: () => this.#member,
+      sendDeadLetter: (letter, original) => this.#sendDeadLetter(letter, original),
+    }
     for (const processor of processors) {
       const journalTopic = names.journal(applicationId, processor.name)
       const codec = blockCodec(processor.events)
@@ -150,7 +160,7 @@ export class Application implements Streams, LocalStreams {
         log,
         clock,
         journalTopic,
-        environment: (partition, onFailed) => this.#environment(domain, partition, onFailed),
+        environment: (partition, onFailed) => taskEnvironment(this.#shared, domain, partition, onFailed),
         onError: (partition, error) => observer.onError(`task ${processor.name}/${partition}`, error),
         onFenced: () => this.#member?.rejoin(),
         onFatal: options.onFatal,
@@ -431,7 +441,7 @@ export class Application implements Streams, LocalStreams {
   }
 
   #standbyEnvironment(domain: Domain, partition: number): StandbyEnvironment {
-    const environment = this.#environment(domain, partition, () => undefined)
+    const environment = taskEnvironment(this.#shared, domain, partition, () => undefined)
     const { name } = domain.processor
     const { observer } = this.#options
     return {
@@ -443,55 +453,11 @@ export class Application implements Streams, LocalStreams {
     }
   }
 
-  #environment(domain: Domain, partition: number, onFailed: (error: Error) => void): TaskEnvironment {
-    const { processor, journalTopic, codec } = domain
-    const { applicationId, instance, log, clock, partitions, observer, stateCacheBytes, probe } = this.#options
-    const { site = '' } = this.#options
-    // Domains that keep all in memory anyway leave the cache to the others.
-    const caching = this.#options.processors.filter(({ tables }) => tables.some(({ resident }) => resident !== true))
-    const tasks = partitions * Math.max(1, caching.length)
-    return {
-      ...{ processor, partition, partitions, journalTopic, codec, instance, log, clock },
-      outputPartitions: (topic) => this.#outputPartitions.get(topic) ?? partitions,
-      journalName: names.siteJournal(site, journalTopic),
-      changelogTopic: names.changelog(applicationId, processor.store),
-      digestsTopic: names.digests(applicationId, processor.store),
-      storeName: names.taskStore(processor.name, partition),
-      stores: this.#stores.provider,
-      rowCache: this.#rowCache,
-      settings: {
-        commitIntervalMs: this.#options.commitIntervalMs,
-        changelogIntervalMs: this.#options.changelogIntervalMs,
-        journalRetentionMs: this.#options.journalRetentionMs,
-        blockCacheBytes: Math.floor(stateCacheBytes / 4 / tasks),
-      },
-      journalWriter: (target) => this.#writer(domain, target),
-      sendOutput: ({ topic, partition: to }, record) => this.#topicWriters.append(topic, to, record),
-      onceWriter: this.#onceWriter,
-      ...keptOnceWriter(log, applicationId, () => this.#member, { topic: journalTopic, partition }),
-      giveWay: (signal, atMostMs) => this.#backlog.giveWay(clock, signal, atMostMs),
-      isBehind: () => this.#backlog.isLarge,
-      turns: this.#turns,
-      askIntake: (asOf) => domain.intake.ask(partition, asOf),
-      sendDeadLetter: (letter, original) => this.#sendDeadLetter(letter, original),
-      onAnswer: (answer) => this.#commands.answered(answer),
-      onFailed,
-      observer: taskObserver(observer, processor.name, partition),
-      ...(probe && { probe }),
-    }
-  }
-
   async #sendDeadLetter(letter: DeadLetter, original: InputRecord): Promise<void> {
     const { applicationId, partitions, observer } = this.#options
     observer.onDeadLetter(letter.topic, letter.code)
     const partition = deadLetterPartition(letter, partitions)
     await this.#topicWriters.append(names.deadLetters(applicationId), partition, deadLetterRecord(letter, original))
-  }
-
-  #writer(domain: Domain, partition: number): JournalWriter {
-    const writer = domain.writers[partition]
-    if (writer === undefined) throw new Error(`${domain.journalTopic} has no partition ${partition}`)
-    return writer
   }
 
   #domain(name: string): Domain {

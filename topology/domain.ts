@@ -15,3 +15,10 @@ export interface Domain {
   readonly standbys: StandbySet
   readonly intake: Intake
 }
+
+/** The writer of one partition of its journal. */
+export function writerOf({ writers, journalTopic }: Domain, partition: number): JournalWriter {
+  const writer = writers[partition]
+  if (writer === undefined) throw new Error(`${journalTopic} has no partition ${partition}`)
+  return writer
+}
