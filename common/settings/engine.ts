@@ -18,7 +18,8 @@ export const engineSettings = {
     default: 1000,
     minimum: 1,
     maximum: 600_000,
-    description: 'Time between two writes of a changelog; it bounds the time of a restore. While much of what was read waits to be folded, they are up to ten seconds later, and standbys so much further behind.',
+    description:
+      'Time between two writes of a changelog; it bounds the time of a restore. While much of what was read waits to be folded, they are up to ten seconds later, and standbys so much further behind.',
   },
   stateCacheBytes: {
     type: 'integer',

@@ -124,7 +124,12 @@ class Cursor {
       const nexts = new Map(wanted.map((record) => [record.offset, record.next]))
       const { codec, partition, onUnreadable } = this.#options
       const decoded: Decoded[] = []
-      for (const record of readableRecords(codec.decode, { topic: this.#source.journal, partition }, wanted, onUnreadable)) {
+      for (const record of readableRecords(
+        codec.decode,
+        { topic: this.#source.journal, partition },
+        wanted,
+        onUnreadable,
+      )) {
         for (const entry of record.entries) {
           if (entry.kind === 'owner') this.#epochRead = Math.max(this.#epochRead, entry.epoch)
         }
