@@ -117,7 +117,7 @@ t.test('a standby answers as far as it is, says so, and writes nothing to any lo
   t.same(await ends(), before)
 })
 
-t.test('a standby of an owner that is behind tells how old it is, and has the rows 7 s later at most', async (t) => {
+t.test('a standby of an owner that is behind tells how old it is, and has the rows 13 s later at most', async (t) => {
   const cluster = await opened(t, { partitions: 1 })
   const stuck = new AbortController()
   let isSlow = false
@@ -145,7 +145,7 @@ t.test('a standby of an owner that is behind tells how old it is, and has the ro
   )
   t.match(await ask(a, 'second'), { ok: true, result: 1, role: 'active' }, 'the owner has folded it')
   let lackedMs = 0
-  for (let ms = 0; ms <= 7000; ms += 250) {
+  for (let ms = 0; ms <= 13_000; ms += 250) {
     const answer = await ask(b, 'second')
     if (!answer.ok) throw new Error(answer.message)
     if (answer.result === 0) {
@@ -154,8 +154,8 @@ t.test('a standby of an owner that is behind tells how old it is, and has the ro
     }
     await cluster.advance(250)
   }
-  t.ok(lackedMs >= 3000, `the changelog gives way: ${lackedMs} ms`)
-  t.ok(lackedMs < 7000, `and comes: ${lackedMs} ms`)
+  t.ok(lackedMs >= 9000, `the changelog gives way: ${lackedMs} ms`)
+  t.ok(lackedMs < 13_000, `and comes: ${lackedMs} ms`)
   t.equal(a.application.tasks[0]?.state, 'LIVE', 'the owner is still behind')
   stuck.abort()
   await check(t, cluster, [a, b])
