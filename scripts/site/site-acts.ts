@@ -76,6 +76,10 @@ export class SiteActs {
     const data = { target, kind: 'manual' as const, oldAlive, windowMs }
     const outcome = await request(data, { actor, reason })
     if (outcome === 'opposite') return this.#conflict()
+    if (outcome === 'done' && record().active !== target) {
+      const message = 'what the other site has decided is not logged here yet; ask again'
+      return { ok: false, reason: 'unreachable', message }
+    }
     // So that the other site refuses the opposite from now on.
     if (outcome === 'started') void hearPeer().catch(() => undefined)
     return this.#answer(act, outcome === 'done' ? 'done' : 'running')
