@@ -15,6 +15,7 @@ export interface SiteActsOptions {
   readonly contact: Pick<PeerContact, 'exchange'>
   readonly watch: Pick<PeerWatch, 'hasFailed'>
   readonly manualWindowMs: number
+  /** The newest that is known, also where it is not logged yet. */
   readonly record: () => SiteRecord
   /** Asks the register for a switch to this site, and begins its work. */
   readonly request: (data: SwitchRequested['data'], by: By) => Promise<SiteAnswer['outcome']>

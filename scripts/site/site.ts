@@ -113,7 +113,7 @@ export class Site implements SiteControl {
     this.#contact = new PeerContact({ clock, peer, record: () => this.#record, silenceMs: this.#silenceMs })
     this.#acts = new SiteActs({
       ...{ clock, site, peer, contact: this.#contact, watch: this.#watch, manualWindowMs: settings.manualWindowMs },
-      record: () => this.#record,
+      record: () => this.record,
       request: (data, by) => this.#request(data, by),
       abort: (epoch) => {
         const { term = 0 } = this.#register

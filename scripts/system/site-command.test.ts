@@ -28,7 +28,11 @@ t.test('`pulsefold site` tells how two sites stand, moves the active role to its
   await until('the primary has heard', async () => (await sites.status('primary')).phase === 'STEADY')
 
   sites.ways.secondary.set('stall')
+  const following = site('failback', 'primary')
+  await until('it has begun', async () => (await sites.status('primary')).phase === 'PRELOAD')
   t.match(await site('failback', 'primary', '--no-wait'), /^0 failbacking\n$/)
   t.match(await site('failover', 'primary'), /^70 .*a failback is in phase PRELOAD/s)
   t.match(await site('abort', 'primary'), /^0 aborted\n$/)
+  const [code] = await following
+  t.equal(code, '1', 'what was given up has not come about')
 })
