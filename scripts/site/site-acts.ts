@@ -53,12 +53,8 @@ export class SiteActs {
     const unreachable: ActResult = { ok: false, reason: 'unreachable', message }
     const result = await peer.act(act, { actor, reason }).catch(() => unreachable)
     // So that this site, too, tells what it has brought about.
-    if (result.ok)
-      await within(
-        clock,
-        HEAR_MS,
-        hearPeer().catch(() => undefined),
-      )
+    const heard = result.ok ? hearPeer().catch(() => undefined) : Promise.resolve()
+    await within(clock, HEAR_MS, heard)
     return result
   }
 
@@ -77,10 +73,6 @@ export class SiteActs {
     const data = { target, kind: 'manual' as const, oldAlive, windowMs }
     const outcome = await request(data, { actor, reason })
     if (outcome === 'opposite') return this.#conflict()
-    if (outcome === 'done' && record().active !== target) {
-      const message = 'what the other site has decided is not logged here yet; ask again'
-      return { ok: false, reason: 'unreachable', message }
-    }
     // So that the other site refuses the opposite from now on.
     if (outcome === 'started') void hearPeer().catch(() => undefined)
     return this.#answer(act, outcome === 'done' ? 'done' : 'running')

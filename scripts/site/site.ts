@@ -413,6 +413,8 @@ export class Site implements SiteControl {
   }
 
   async #request(data: SwitchRequested['data'], by: By): Promise<SiteAnswer['outcome']> {
+    // Judged by what is logged, so all that is known comes before it.
+    await this.#receive(this.#shown)
     const { outcome } = await this.#command({ type: 'SwitchRequested', data }, by)
     this.#switching.begin()
     return outcome

@@ -55,6 +55,26 @@ t.test(
   },
 )
 
+t.test(
+  'a failback is judged by a take-over that is told here, and could not be logged when it was heard',
+  async (t) => {
+    const sites = await twoSites(t)
+    sites.link.isUp = false
+    await sites.until('taken over', () => sites.secondary.consumes, 60_000)
+    await sites.until('steady', () => sites.secondary.site.record.phase === 'STEADY')
+    const { site } = sites.primary
+    const { register } = site
+    const command = register.command.bind(register)
+    register.command = () => Promise.reject(new Error('the log does not answer'))
+    await sites.while(site.exchange(sites.secondary.site.record))
+    register.command = command
+    t.match(site.record, { active: 'secondary', epoch: 2 }, 'it is told')
+    t.match(await sites.while(site.act('failback', by)), { ok: true, status: 'failbacking' })
+    sites.link.isUp = true
+    await sites.until('failed back', () => sites.isSteady() && sites.primary.consumes, 60_000)
+  },
+)
+
 t.test('an operator is answered at once, also while the other site hangs', async (t) => {
   const sites = await twoSites(t, { settings: { automaticSwitch: false } })
   sites.link.isStalled = true
