@@ -97,9 +97,12 @@ remove_orphans() {
 
 # Becomes the node that runs the service, or measures it. Both the C library and V8 would rather take memory than look for
 # what is free: a heap for each of many threads, and a JavaScript heap of up to four times what is in use. And once a burst has
-# outlived a collection or two V8 would go on making its like among the old, which only a full collection frees.
+# outlived a collection or two V8 would go on making its like among the old, which only a full collection frees. A thread of V8's
+# for each core but one: more of them only take the event loop's core from it.
 run_service() {
+  local cores
+  cores=$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
   export MALLOC_ARENA_MAX=${MALLOC_ARENA_MAX:-2}
   exec node --enable-source-maps --heap-growing-percent=75 --max-semi-space-size=16 \
-    --no-allocation-site-pretenuring "$@"
+    --no-allocation-site-pretenuring --v8-pool-size=$((cores > 4 ? 4 : cores > 2 ? cores - 1 : 1)) "$@"
 }

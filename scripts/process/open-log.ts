@@ -37,6 +37,7 @@ export async function openLog(
   const stores = rocksDbProvider({ directory: settings.dataDir, writeBufferBytes: logWriteBufferBytes })
   const log = await openEmbeddedLogAt(stores, 'log', {
     clock,
+    lingerMs: 1,
     newIncarnation: () => randomUUID(),
     onCleanError: (error) => logger.error({ err: error }, 'cleaning the log failed; it is tried again'),
   })

@@ -24,6 +24,8 @@ export interface EmbeddedLogOptions {
   readonly maxRecordBytes?: number
   /** Bound of what may wait for the disk; above it `append` rejects with LOG_UNAVAILABLE. Default 64 MiB. */
   readonly maxWaitingBytes?: number
+  /** How long a small write waits for company after another one, ms; default 0. */
+  readonly lingerMs?: number
   /** How often retention and compaction run; default 5 minutes. */
   readonly cleanIntervalMs?: number
   /** How long compaction keeps a tombstone; default 1 day. */
@@ -83,7 +85,11 @@ async function openLog(
   const { store, clock } = options
   const now = logClock(clock)
   const cache = new TailCache(options.cacheBytes ?? 16 * 1024 * 1024)
-  const queue = new WriteQueue(store, options.maxWaitingBytes ?? 64 * 1024 * 1024)
+  const queue = new WriteQueue(store, {
+    clock,
+    maxWaitingBytes: options.maxWaitingBytes ?? 64 * 1024 * 1024,
+    lingerMs: options.lingerMs ?? 0,
+  })
   const topics = await TopicRegistry.recover({ store, cache, now }, queue, options.newIncarnation)
   const epochs = await WriterEpochs.recover(store, queue)
   const cleaner = new Cleaner(topics, {
