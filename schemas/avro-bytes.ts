@@ -206,10 +206,25 @@ export class AvroReader {
     return Buffer.from(this.#buffer.subarray(from, from + length))
   }
 
+  /** Goes behind what `bytes` or `string` would read. */
+  skipBytes(): void {
+    this.#skip(this.length())
+  }
+
   array<Item>(read: (from: this) => Item): Item[] {
     const items: Item[] = []
     for (let count = this.count(); count > 0; count = this.count()) {
       for (let left = count; left > 0; left--) items.push(read(this))
+    }
+    return items
+  }
+
+  /** Goes behind an array; answers how many items it has. */
+  skipArray(skip: () => void): number {
+    let items = 0
+    for (let count = this.count(); count > 0; count = this.count()) {
+      items += count
+      for (let left = count; left > 0; left--) skip()
     }
     return items
   }

@@ -142,6 +142,37 @@ t.test('what does not fit is refused, and what is cut off as well', async (t) =>
   )
 })
 
+t.test('a value is gone behind as it is read: as far, and what cannot be read is refused', async (t) => {
+  type Way = 'read' | 'skip'
+  const wentTo = (schema: unknown, bytes: Buffer, way: Way): number | string => {
+    const from = new AvroReader(bytes)
+    try {
+      avroValue(schema)[way](from)
+      return from.left
+    } catch (error) {
+      if (error instanceof RangeError) return error.message
+      throw error
+    }
+  }
+  let refused = 0
+  for (const schema of schemas) {
+    fc.assert(
+      fc.property(arbitraryOf(schema), fc.nat(), fc.nat({ max: 255 }), fc.nat(), (value, at, byte, cutAt) => {
+        const bytes = Buffer.from(written(schema, value))
+        const changed = Buffer.from(bytes)
+        if (changed.length > 0) changed[at % changed.length] = byte
+        for (const some of [bytes, changed, bytes.subarray(0, cutAt % (bytes.length + 1))]) {
+          const read = wentTo(schema, some, 'read')
+          if (typeof read === 'string') refused++
+          if (wentTo(schema, some, 'skip') !== read) throw new Error('gone behind otherwise than read')
+        }
+      }),
+      { seed: 13, numRuns: 200 },
+    )
+  }
+  t.ok(refused > 100, `${refused} refused`)
+})
+
 t.test('a member that is missing is written as its default', async (t) => {
   const schema = { type: 'record', name: 'R', fields: [{ name: 'a', type: ['null', 'string'], default: null }] }
   t.same(written(schema, {}), avroType(schema).toBuffer({}))

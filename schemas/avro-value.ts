@@ -8,6 +8,8 @@ export interface AvroValue<Value = unknown> {
   write(out: AvroWriter, value: Value): void
   /** Errors: RangeError. */
   read(from: AvroReader): Value
+  /** Goes behind a value without making it. Errors: as `read`. */
+  skip(from: AvroReader): void
 }
 
 type Named = Map<string, AvroValue>
@@ -53,6 +55,7 @@ const nothing: AvroValue = {
     if (value !== null) throw misfit(value, 'null')
   },
   read: () => null,
+  skip: () => undefined,
 }
 
 const flag: AvroValue = {
@@ -65,6 +68,7 @@ const flag: AvroValue = {
     if (byte > 1) throw new RangeError(`${byte} is no boolean`)
     return byte === 1
   },
+  skip: (from) => void flag.read(from),
 }
 
 const int: AvroValue = {
@@ -77,6 +81,7 @@ const int: AvroValue = {
     if (value !== (value | 0)) throw new RangeError(`${value} is no int`)
     return value
   },
+  skip: (from) => void int.read(from),
 }
 
 const long: AvroValue = {
@@ -85,6 +90,7 @@ const long: AvroValue = {
     out.long(value)
   },
   read: (from) => from.long(),
+  skip: (from) => void from.long(),
 }
 
 const double: AvroValue = {
@@ -93,6 +99,7 @@ const double: AvroValue = {
     out.double(value)
   },
   read: (from) => from.double(),
+  skip: (from) => void from.double(),
 }
 
 const bytes: AvroValue = {
@@ -102,6 +109,7 @@ const bytes: AvroValue = {
     out.raw(value)
   },
   read: (from) => from.bytes(),
+  skip: (from) => from.skipBytes(),
 }
 
 function text(): AvroValue {
@@ -112,22 +120,25 @@ function text(): AvroValue {
       out.string(value)
     },
     read: (from) => (before = from.string(before)),
+    skip: (from) => from.skipBytes(),
   }
 }
 
 function enumOf(name: string, symbols: readonly string[]): AvroValue {
+  const read = (from: AvroReader): string => {
+    const at = from.long()
+    const symbol = symbols[at]
+    if (symbol === undefined) throw new RangeError(`${at} is no ${name}`)
+    return symbol
+  }
   return {
     write(out, value) {
       const at = symbols.indexOf(value as string)
       if (at < 0) throw misfit(value, name)
       out.long(at)
     },
-    read(from) {
-      const at = from.long()
-      const symbol = symbols[at]
-      if (symbol === undefined) throw new RangeError(`${at} is no ${name}`)
-      return symbol
-    },
+    read,
+    skip: (from) => void read(from),
   }
 }
 
@@ -135,15 +146,19 @@ function nullable(branches: readonly unknown[], valueOf: (schema: unknown) => Av
   const nullAt = branches.indexOf('null')
   if (branches.length !== 2 || nullAt < 0) throw new TypeError('a union is of null and one other')
   const other = valueOf(branches[1 - nullAt])
+  const isNull = (from: AvroReader): boolean => {
+    const branch = from.long()
+    if (branch !== 0 && branch !== 1) throw new RangeError(`${branch} is no branch`)
+    return branch === nullAt
+  }
   return {
     write(out, value) {
       out.long(value === null ? nullAt : 1 - nullAt)
       if (value !== null) other.write(out, value)
     },
-    read(from) {
-      const branch = from.long()
-      if (branch !== 0 && branch !== 1) throw new RangeError(`${branch} is no branch`)
-      return branch === nullAt ? null : other.read(from)
+    read: (from) => (isNull(from) ? null : other.read(from)),
+    skip(from) {
+      if (!isNull(from)) other.skip(from)
     },
   }
 }
@@ -157,6 +172,7 @@ function arrayOf(item: AvroValue): AvroValue {
       out.long(0)
     },
     read: (from) => from.array(() => item.read(from)),
+    skip: (from) => void from.skipArray(() => item.skip(from)),
   }
 }
 
@@ -184,6 +200,9 @@ function recordOf({ name: type, fields, namespace = '' }: AvroRecordSchema, name
       const record: Record<string, unknown> = { ...empty }
       for (const { name, value } of list) record[name] = value.read(from)
       return record
+    },
+    skip(from) {
+      for (const { value } of list) value.skip(from)
     },
   }
 }

@@ -10,7 +10,7 @@ export const engineSettings = {
     minimum: 1,
     maximum: 60_000,
     description:
-      'Time between two commits of a task. While much of what was read waits to be folded, a commit gives way for up to two seconds more. Answers do not wait for it.',
+      'Time between two commits of a task. While much of what was read waits to be folded, a commit gives way for up to ten seconds more. Answers do not wait for it.',
   },
   changelogIntervalMs: {
     type: 'integer',

@@ -1,3 +1,4 @@
+import { crc32 } from 'node:zlib'
 import fc from 'fast-check'
 import t from 'tap'
 import { countingProcessor } from '../counting-processor.js'
@@ -137,6 +138,42 @@ t.test('whatever bytes stand in a journal, reading them gives entries or BLOCK_U
     }),
     { seed: 4, numRuns: 2000 },
   )
+})
+
+t.test('a long block gives its entries one by one, each once, and only when all of it can be read', async (t) => {
+  const given = Array.from({ length: 500 }, (_, offset): JournalEntry => {
+    if (offset % 7 === 0)
+      return { kind: 'timer', source: { source: 't', offset, index: 0 }, due: offset, id: 'w', epoch: 1 }
+    return {
+      kind: 'event',
+      source: { source: `s${offset % 3}`, offset, index: 0 },
+      event: { type: 'Counted', data: { key: 'k'.repeat(50), mode: 'm' } },
+      ...(offset % 5 === 0 && { actor: 'a', reason: 'r' }),
+    }
+  })
+  const block = codec.encode(given)
+  t.ok(block.length > 16 * 1024)
+  const lazily = codec.decodeLazily(block)
+  t.notOk(Array.isArray(lazily), 'none is held')
+  t.same(plain([...lazily]), plain(given))
+  // With a right checksum, as another version would write it.
+  const signed = (bytes: Buffer): Buffer => {
+    bytes.writeUInt32LE(crc32(bytes.subarray(5)), 1)
+    return bytes
+  }
+  const longer = signed(Buffer.concat([block, Buffer.of(0)]))
+  const unknownSource = Buffer.from(block)
+  const lastEntry = unknownSource.lastIndexOf('k'.repeat(50))
+  unknownSource[lastEntry - 1] = 0x7e
+  for (const [name, wrong] of [
+    ['cut off', signed(Buffer.from(block.subarray(0, block.length - 10)))],
+    ['with something behind', longer],
+    ['with a text that reaches beyond', signed(unknownSource)],
+    ['with another checksum', Buffer.concat([block, Buffer.of(0)])],
+  ] as const) {
+    t.throws(() => codec.decodeLazily(wrong), { code: 'BLOCK_UNREADABLE' }, name)
+    t.throws(() => codec.decode(wrong), { code: 'BLOCK_UNREADABLE' }, name)
+  }
 })
 
 t.test('an event that does not fit its schema, or of no known type, cannot be written', async (t) => {

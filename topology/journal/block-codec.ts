@@ -3,7 +3,7 @@ import { AvroReader, AvroWriter } from '../../schemas/avro-bytes.js'
 import type { AvroRecordSchema } from '../../schemas/avro.js'
 import { cut, ensureError } from '../../common/errors.js'
 import { EngineError } from '../errors.js'
-import { entryTypes, readEntry, writeEntry } from './block-entry.js'
+import { entryTypes, readEntry, skipEntry, writeEntry } from './block-entry.js'
 import type { EntryTypes } from './block-entry.js'
 import type { JournalEntry } from './entry.js'
 
@@ -36,8 +36,8 @@ export interface BlockBuilder {
 
 const FORMAT_VERSION = 2
 const HEADER_BYTES = 5
-/** So many are held decoded. */
-const FEW_ENTRIES = 250
+/** The entries of so many bytes are held decoded. */
+const FEW_BYTES = 16 * 1024
 
 /** The codec of a domain's journal; `events` are its Avro records by type. */
 export function blockCodec(events: Readonly<Record<string, AvroRecordSchema>>): BlockCodec {
@@ -51,13 +51,19 @@ export function blockCodec(events: Readonly<Record<string, AvroRecordSchema>>): 
     builder: () => new Builder(types),
     decode: (bytes) => readBlock(bytes, types),
     decodeLazily(bytes) {
-      const entries = readBlock(bytes, types)
-      return entries.length <= FEW_ENTRIES ? entries : { [Symbol.iterator]: () => entriesOf(bytes, types) }
+      if (bytes.length <= FEW_BYTES) return readBlock(bytes, types)
+      checked(bytes, (from, sources) => from.skipArray(() => skipEntry(from, sources, types)))
+      return { [Symbol.iterator]: () => entriesOf(bytes, types) }
     },
   }
 }
 
 function readBlock(bytes: Buffer, types: EntryTypes): JournalEntry[] {
+  return checked(bytes, (from, sources) => from.array(() => readEntry(from, sources, types)))
+}
+
+/** What `read` makes of the entries of a block. Errors: BLOCK_UNREADABLE. */
+function checked<Result>(bytes: Buffer, read: (from: AvroReader, sources: readonly string[]) => Result): Result {
   if (bytes[0] !== FORMAT_VERSION) {
     throw unreadable(`has format version ${cut(bytes[0])}, not ${FORMAT_VERSION}`)
   }
@@ -67,9 +73,9 @@ function readBlock(bytes: Buffer, types: EntryTypes): JournalEntry[] {
   try {
     const from = new AvroReader(bytes, HEADER_BYTES)
     const sources = from.array(() => from.string(''))
-    const entries = from.array(() => readEntry(from, sources, types))
+    const result = read(from, sources)
     if (from.left > 0) throw new RangeError(`${from.left} bytes are left`)
-    return entries
+    return result
   } catch (thrown) {
     throw unreadable(`does not fit its schema: ${cut(ensureError(thrown).message)}`, thrown)
   }

@@ -91,6 +91,19 @@ export function readEntry(from: AvroReader, sources: readonly string[], types: E
   }
 }
 
+/** Goes behind an entry without making it. Errors: as `readEntry`. */
+export function skipEntry(from: AvroReader, sources: readonly string[], types: EntryTypes): void {
+  if (sources[from.long()] === undefined) throw new RangeError('an entry has a source without name')
+  from.long()
+  from.long()
+  origins.skip(from)
+  originals.skip(from)
+  const branch = from.long()
+  const body = branch === TIMER ? timers : branch === OWNER ? owners : types.list[branch - FIRST_EVENT]?.data
+  if (body === undefined) throw new RangeError(`there is no event ${branch}`)
+  body.skip(from)
+}
+
 function actOf(origin: Origin | null): Pick<EventEntry, 'actor' | 'reason'> {
   return {
     ...(origin?.actor != null && { actor: origin.actor }),

@@ -36,11 +36,10 @@ const MAX_DIRTY_ROWS = 10_000
 const MAX_OUTPUTS = 50_000
 const RETRY_MS = 1000
 /**
- * While much waits to be folded a commit, and the changelog, are this much later at most: rows that change again meanwhile are
- * written once, and what a crash lets be folded again is in the journal.
+ * While much waits to be folded, what the changelog lacks is committed and written to it this much later at most: rows that
+ * change again meanwhile are written once, and what a crash lets be folded again is in the journal.
  */
-const COMMIT_GIVES_WAY_MS = 2000
-const CHANGELOG_GIVES_WAY_MS = 10_000
+const GIVES_WAY_MS = 10_000
 
 /**
  * Commits what a task has folded: every `commitIntervalMs` while there is something, one at a time, the fold going on
@@ -64,6 +63,8 @@ export class Committer {
   #changelog: CommitRecord['changelog']
   #changelogOffset: number
   #changelogDueAt: number
+  /** Monotonic time; undefined: nothing is known to be lacking. */
+  #changelogLacksSince: number | undefined
   #blocked = ''
 
   constructor(options: CommitterOptions) {
@@ -109,8 +110,10 @@ export class Committer {
   schedule(): void {
     const { environment, signal } = this.#options
     if (this.#cancelTimer !== undefined || signal.aborted || !this.#hasWork()) return
+    this.#changelogLacksSince ??= environment.clock.monotonic()
     this.#cancelTimer = environment.clock.setTimer(() => {
-      void environment.giveWay(signal, COMMIT_GIVES_WAY_MS).then(() =>
+      const atMostMs = Math.min(GIVES_WAY_MS, this.#changelogAt(true) - environment.clock.monotonic())
+      void environment.giveWay(signal, atMostMs).then(() =>
         environment.turns.run(() => {
           this.#cancelTimer = undefined
           this.#isDue = true
@@ -135,7 +138,7 @@ export class Committer {
   /** Commits all that is folded by now, with the changelog when asked. */
   async commit(options: { readonly changelog: boolean }): Promise<void> {
     await this.#running
-    if (options.changelog) this.#changelogDueAt = Number.NEGATIVE_INFINITY
+    if (options.changelog) this.#changelogDueAt = this.#changelogLacksSince = Number.NEGATIVE_INFINITY
     this.#start()
     await this.#running
   }
@@ -143,6 +146,12 @@ export class Committer {
   async stop(): Promise<void> {
     this.#cancelTimer?.()
     await this.#running
+  }
+
+  /** When it is written, with a commit. */
+  #changelogAt(isBehind: boolean): number {
+    if (!isBehind || this.#changelogLacksSince === undefined) return this.#changelogDueAt
+    return Math.max(this.#changelogDueAt, this.#changelogLacksSince + GIVES_WAY_MS)
   }
 
   #hasWork(): boolean {
@@ -191,8 +200,9 @@ export class Committer {
     rows.finishCommit()
     this.#committedOffset = commit.offset
     await environment.probe?.('store written', environment.partition)
-    const dueAt = this.#changelogDueAt + (environment.isBehind() ? CHANGELOG_GIVES_WAY_MS : 0)
-    if (environment.clock.monotonic() < dueAt || this.#changelogOffset === commit.offset) return
+    const isDue = environment.clock.monotonic() >= this.#changelogAt(environment.isBehind())
+    if (!isDue || this.#changelogOffset === commit.offset) return
+    this.#changelogLacksSince = undefined
     await this.#writeChangelog(commit, sealed)
     this.#changelogDueAt = environment.clock.monotonic() + environment.settings.changelogIntervalMs
     await environment.probe?.('changelog written', environment.partition)
