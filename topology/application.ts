@@ -430,7 +430,7 @@ export class Application implements Streams, LocalStreams {
         const domain = this.#journals.get(topic)
         domain?.standbys.inherit(partition, await domain.tasks.close(partition))
         this.#commands.moved(`${topic}/${partition}`)
-        this.#sources.revoked({ topic, partition })
+        await this.#sources.revoked({ topic, partition })
       }),
     )
   }

@@ -72,7 +72,7 @@ t.test('a source made anew just behind its assignment is not taken for the one t
   const { log, clock, broker, sources, seeks, open, taken, goneWithTopic } = await subject(t)
   await log.append(topic, 0, [record, record])
   t.same(await open(), { ...at, offset: 0, incarnation: 'id 1' }, 'read is this one only')
-  sources.revoked(at)
+  await sources.revoked(at)
   await taken('id 1')
   await log.recreateTopic(spec)
   await log.append(topic, 0, [record, record, record])

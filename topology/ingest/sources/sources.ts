@@ -17,6 +17,7 @@ import type { EngineObserver } from '../../observer.js'
 import type { Input, Processor } from '../../processor.js'
 import { ingest } from '../ingest.js'
 import type { IngestEnvironment } from '../ingest.js'
+import { AutoCommit } from './auto-commit.js'
 import { judgeSource, nextIncarnation, topicIdOf } from './judge-source.js'
 import type { Judgement } from './judge-source.js'
 import { SourceRegister } from './register.js'
@@ -86,11 +87,15 @@ export class Sources {
   readonly #topics: ReadonlyMap<string, Topic>
   readonly #register: SourceRegister
   readonly #held = new Map<string, Source>()
+  readonly #commits: AutoCommit
   #takenIn: TakenIn = new Map()
 
   constructor(options: SourcesOptions) {
     this.#options = options
     this.#register = new SourceRegister(options.log, options.registerTopic)
+    const { clock, member, observer, signal } = options
+    const onError = (error: Error): void => observer.onError('input positions', error)
+    this.#commits = new AutoCommit({ clock, member, onError, signal })
     this.#topics = new Map(
       options.processors.flatMap((processor) =>
         processor.inputs.map((input): [string, Topic] => [input.topic, { processor, input, description: null }]),
@@ -128,7 +133,7 @@ export class Sources {
     return this.#topics.get(topic)?.description?.partitions ?? 0
   }
 
-  /** Up to where a partition is taken in that this instance reads, by what it has committed; undefined: another does. */
+  /** Up to where a partition is taken in that this instance reads; undefined: another does. */
   takenIn(at: TopicPartition): number | undefined {
     const source = this.#held.get(partitionName(at))
     return source?.stopped === '' ? source.position : undefined
@@ -158,25 +163,27 @@ export class Sources {
     return startOf(at, judgement)
   }
 
-  revoked(at: TopicPartition): void {
+  /** Another instance goes on where this one stands. */
+  async revoked(at: TopicPartition): Promise<void> {
+    await this.#commits.flush(at)
     this.#held.delete(partitionName(at))
   }
 
   async process(batch: DeliveredBatch): Promise<void> {
-    const { environment, member } = this.#options
+    const { environment } = this.#options
     const topic = this.#topics.get(batch.topic)
     const source = this.#held.get(partitionName(batch))
     if (topic === undefined || source === undefined) return
     const { incarnation } = source
     try {
       await ingest(environment, { ...topic, incarnation }, batch)
-      await member()?.commit(source.at, positionBehind(batch.records.at(-1) as LogRecord, batch.next, incarnation))
     } catch (thrown) {
       source.trouble = ensureError(thrown).message
       throw thrown
     }
     source.trouble = ''
     source.position = batch.next
+    this.#commits.put(source.at, positionBehind(batch.records.at(-1) as LogRecord, batch.next, incarnation))
   }
 
   /** No record is left before `next`. */
