@@ -18,8 +18,7 @@ const idleWaitMs = 100
 /** The same while a partition is left out because its handler is busy: it waits as long when the handler is done. */
 const busyWaitMs = 10
 const refusedPauseMs = 300
-/** A record that is still looked at keeps all alive that came with it. Partitions left out come first in the next request. */
-const maxRequestBytes = 4 * 1024 * 1024
+const maxRequestBytes = 16 * 1024 * 1024
 
 export interface FetcherContext {
   /** Its own: a fetch that waits holds back all others of its connection. */
