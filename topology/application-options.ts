@@ -24,6 +24,8 @@ export interface ApplicationOptions {
   readonly commitIntervalMs: number
   readonly changelogIntervalMs: number
   readonly journalRetentionMs: number
+  /** Behind a transaction of few outputs declared `once` the next one waits so long for company; default 0. */
+  readonly transactionLingerMs?: number
   /** Bytes of state kept in memory, all tasks together. */
   readonly stateCacheBytes: number
   readonly createInputTopics: boolean

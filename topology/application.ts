@@ -130,6 +130,7 @@ export class Application implements Streams, LocalStreams {
       ...{ clock, log, id: names.onceWriter(applicationId, instance) },
       giveWay: () => this.#backlog.giveWay(clock, this.#stopping.signal),
       inTurn: (work) => this.#turns.run(work, 'canWait'),
+      lingerMs: options.transactionLingerMs ?? 0,
       onRetry: (error) => observer.onError('outputs', error),
     })
     this.#shared = {

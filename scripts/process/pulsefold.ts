@@ -96,6 +96,8 @@ export async function startPulsefold(
         commitIntervalMs: settings.commitIntervalMs,
         changelogIntervalMs: settings.changelogIntervalMs,
         journalRetentionMs: settings.journalRetentionMs,
+        // What a transaction costs the brokers does not grow with what is in it; the embedded log lingers by itself.
+        transactionLingerMs: settings.kafkaBrokers.length > 0 ? 5 : 0,
         standbyReplicas: settings.standbyReplicas,
         stateCacheBytes: settings.stateCacheBytes,
         createInputTopics: settings.createInputTopics || settings.kafkaBrokers.length === 0,

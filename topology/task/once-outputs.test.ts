@@ -66,9 +66,10 @@ function instance(
   log: TestLog,
   clock: ManualClock,
   whenTaken = (): void => undefined,
+  lingerMs = 0,
 ): { task(name: string): Promise<TestTask> } {
   const onceWriter = new OnceWriter({
-    ...{ clock, log, id: 'once' },
+    ...{ clock, log, lingerMs, id: 'once' },
     giveWay: () => Promise.resolve(),
     async inTurn(work) {
       const result = work()
@@ -105,6 +106,22 @@ function instance(
 
 const lost = (): Promise<never> => Promise.reject(new LogError('LOG_UNAVAILABLE', 'the answer was lost'))
 const fenced = (): Promise<never> => Promise.reject(new LogError('WRITER_FENCED', 'another has it'))
+
+t.test('behind a transaction of few outputs the next waits for company, one after a pause does not', async (t) => {
+  const [log, clock] = [new TestLog(), manualClock()]
+  const lingering = instance(log, clock, undefined, 5)
+  const [one, other] = [await lingering.task('a'), await lingering.task('b')]
+  await Promise.all([one.send(1), other.send(1)])
+  await clock.advance(5)
+  const first = one.send(2)
+  await clock.advance(0)
+  const late = [one.send(3), other.send(2)]
+  await clock.advance(4)
+  t.same(log.alarms().slice(2), ['a2'])
+  await clock.advance(1)
+  await Promise.all([first, ...late])
+  t.same(log.alarms().slice(2), ['a2', 'a3', 'b2'])
+})
 
 for (const isCommitted of [true, false]) {
   const what = isCommitted ? 'is committed is not sent again' : 'is not committed is sent again'

@@ -1,3 +1,4 @@
+import { sleep } from '../../common/clock.js'
 import type { Clock } from '../../common/clock.js'
 import { ensureError } from '../../common/errors.js'
 import { LogError } from '../log/errors.js'
@@ -35,6 +36,8 @@ export interface OnceWriterOptions {
   readonly giveWay: () => Promise<void>
   /** Does a piece of work when its turn has come. */
   readonly inTurn: <Result>(work: () => Result) => Promise<Result>
+  /** Behind a transaction of few outputs the next one waits so long for company; 0: not at all. */
+  readonly lingerMs: number
   readonly onRetry: (error: Error) => void
 }
 
@@ -46,6 +49,7 @@ interface Loaded {
 /** Records of one transaction, beyond which the next task's wait. */
 const MAX_RECORDS = 5000
 const RETRY_MS = 200
+const FEW_RECORDS = 100
 
 /**
  * Sends the outputs declared `once` of all tasks of an instance, in one transaction after the other: what one costs the brokers
@@ -110,8 +114,11 @@ export class OnceWriter {
   async #run(): Promise<void> {
     this.#isRunning = true
     while (this.#open !== undefined && this.#waiting.size > 0) {
-      await this.#options.giveWay()
-      await this.#send(this.#open, await this.#load())
+      const { clock, lingerMs, giveWay } = this.#options
+      await giveWay()
+      const loaded = await this.#load()
+      await this.#send(this.#open, loaded)
+      if (lingerMs > 0 && countOf(loaded) < FEW_RECORDS) await sleep(clock, lingerMs)
     }
     this.#isRunning = false
   }
@@ -155,6 +162,10 @@ export class OnceWriter {
     for (const { rider } of loaded) rider.lost(error)
     for (const rider of [...loaded.map(({ rider }) => rider), ...waiting]) this.ride(rider)
   }
+}
+
+function countOf(loaded: readonly Loaded[]): number {
+  return loaded.reduce((sum, { portion }) => sum + portion.outputs.length, 0)
 }
 
 /** Each partition once, and for each portion in which part its changelog record goes. */

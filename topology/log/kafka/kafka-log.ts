@@ -210,7 +210,8 @@ class KafkaLog implements Log {
   #queueOf(nodeId: number): ProduceQueue {
     let queue = this.#queues.get(nodeId)
     if (queue === undefined) {
-      queue = new ProduceQueue(this.#connection, nodeId, this.#connectionOptions.requestTimeoutMs)
+      const { requestTimeoutMs: timeoutMs } = this.#connectionOptions
+      queue = new ProduceQueue(this.#connection, nodeId, { clock: this.#options.clock, timeoutMs })
       this.#queues.set(nodeId, queue)
     }
     return queue

@@ -1,3 +1,5 @@
+import type { Clock } from '../../../common/clock.js'
+import { sleep } from '../../../common/clock.js'
 import type { Connection } from './connection.js'
 import { BrokerError } from './protocol/broker-error.js'
 import type { ProduceData, Produced } from './protocol/requests.js'
@@ -5,6 +7,15 @@ import { produceRequest } from './protocol/requests.js'
 
 const maxRequestBytes = 8 * 1024 * 1024
 const unknownError = -1
+/** Between two requests of less than `littleBytes`. */
+const lingerMs = 2
+const littleBytes = 64 * 1024
+
+export interface ProduceQueueOptions {
+  readonly clock: Clock
+  /** How long a broker may take to answer. */
+  readonly timeoutMs: number
+}
 
 interface Waiting {
   readonly data: ProduceData
@@ -14,18 +25,20 @@ interface Waiting {
 
 /**
  * Sends batches to one node, one request after the other: what comes while one is under way goes with the next, so many
- * partitions share a request. Of a partition there must be one batch at a time.
+ * partitions share a request. The first goes at once, those soon after it linger. (as Kafka producers' `linger.ms`) Of a partition there must be one batch at a time.
  */
 export class ProduceQueue {
   readonly #connection: Connection
   readonly #nodeId: number
+  readonly #clock: Clock
   readonly #timeoutMs: number
   readonly #waiting: Waiting[] = []
   #isSending = false
 
-  constructor(connection: Connection, nodeId: number, timeoutMs: number) {
+  constructor(connection: Connection, nodeId: number, { clock, timeoutMs }: ProduceQueueOptions) {
     this.#connection = connection
     this.#nodeId = nodeId
+    this.#clock = clock
     this.#timeoutMs = timeoutMs
   }
 
@@ -40,16 +53,20 @@ export class ProduceQueue {
   }
 
   async #run(): Promise<void> {
-    while (this.#waiting.length > 0) await this.#sendSome()
+    while (this.#waiting.length > 0) {
+      const bytes = await this.#sendSome()
+      if (bytes < littleBytes) await sleep(this.#clock, lingerMs)
+    }
     this.#isSending = false
   }
 
-  async #sendSome(): Promise<void> {
+  /** How many bytes it has sent. */
+  async #sendSome(): Promise<number> {
     let bytes = 0
     let count = 0
     for (const { data } of this.#waiting) {
+      if (count > 0 && bytes + data.batch.length > maxRequestBytes) break
       bytes += data.batch.length
-      if (count > 0 && bytes > maxRequestBytes) break
       count++
     }
     const sending = this.#waiting.splice(0, count)
@@ -67,5 +84,6 @@ export class ProduceQueue {
     } catch (error) {
       for (const { reject } of sending) reject(error)
     }
+    return bytes
   }
 }

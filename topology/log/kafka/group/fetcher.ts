@@ -18,6 +18,9 @@ const idleWaitMs = 100
 /** The same while a partition is left out because its handler is busy: it waits as long when the handler is done. */
 const busyWaitMs = 10
 const refusedPauseMs = 300
+/** Behind a fetch that brought less than `littleBytes`: what comes meanwhile is fetched together. */
+const lingerMs = 3
+const littleBytes = 64 * 1024
 const maxRequestBytes = 16 * 1024 * 1024
 
 export interface FetcherContext {
@@ -134,8 +137,10 @@ export class Fetcher {
         const found = fetched.find((each) => each.topic === topic && each.partition === partition)
         if (found !== undefined && !delivery.stopped.aborted) await this.#arrived(delivery, offset, found)
       }
+      const bytes = fetched.reduce((sum, found) => sum + found.bytes.length, 0)
       // The handlers take what came, so that the next fetch asks for these partitions as well.
-      await new Promise((resolve) => setImmediate(resolve))
+      if (bytes === 0 || bytes >= littleBytes) await new Promise((resolve) => setImmediate(resolve))
+      else await sleep(clock, lingerMs, this.#stopping.signal)
     } catch (error) {
       for (const { topic } of partitions) directory.forget(topic)
       if (!this.#stopping.signal.aborted) onError(ensureError(error))
