@@ -10,11 +10,8 @@ const STEPS = 8
 const KEYS = 15
 /** Longer than a site that is not heard of is waited for. */
 const LONG_MS = 50_000
-/**
- * Both sites consume in one epoch no longer than until the one that rests has stopped: instances that are taking tasks over of one
- * that has died can leave the group when its session is over.
- */
-const TOGETHER_STEPS = 160
+/** Both sites consume in one epoch no longer than until the one that rests has stopped. */
+const TOGETHER_STEPS = 40
 
 const by = { actor: 'simulation', reason: '', forwarded: false }
 const acts = ['failover', 'failback', 'abort'] as const

@@ -210,6 +210,27 @@ export const groupCases: readonly ContractCase[] = [
     },
   },
   {
+    name: 'one that leaves does not wait for what another one still holds',
+    async run(t, harness) {
+      const log = await harness.open(t)
+      const options = { topics: [await createTopic(log, { partitions: 4 })], group: newName() }
+      const opened = gate()
+      t.teardown(() => opened.open())
+      const slow = new RecordingListener({ onRevoked: () => opened.opened })
+      const memberA = await join(t, log, slow, options)
+      await slow.until(() => memberA.assignment.length === 4)
+      const [b, c] = [new RecordingListener(), new RecordingListener()]
+      const memberB = await join(t, log, b, options)
+      await slow.until((seen) => seen.partitions('revoked').length === 2)
+      await memberB.leave()
+      t.equal(memberA.assignment.length, 4, 'it has let go of nothing yet')
+      opened.open()
+      const memberC = await join(t, log, c, options)
+      await c.until(() => memberA.assignment.length === 2 && memberC.assignment.length === 2)
+      t.same(b.partitions('assigned'), [])
+    },
+  },
+  {
     name: 'members of one group share the partitions, and one that leaves gives its own back',
     async run(t, harness) {
       const log = await harness.open(t)

@@ -4,6 +4,7 @@ import type { EmbeddedGroupMember } from './group-member.js'
 import type { Partition } from './partition.js'
 
 const nothing: Share = { active: [], standby: [] }
+const nothingHeld: ReadonlySet<Partition> = new Set()
 
 /**
  * Shares the partitions of a group among its members, by the placement they bring. Changes go one at a time: a partition is
@@ -11,6 +12,8 @@ const nothing: Share = { active: [], standby: [] }
  */
 export class ConsumerGroup {
   readonly #members = new Map<string, EmbeddedGroupMember>()
+  /** Members no more, which may still hold partitions. */
+  readonly #leaving = new Set<EmbeddedGroupMember>()
   readonly #partitionsOf: (topic: string) => readonly Partition[]
   #rebalancing: Promise<void> = Promise.resolve()
   #joined = 0
@@ -20,7 +23,7 @@ export class ConsumerGroup {
   }
 
   get isEmpty(): boolean {
-    return this.#members.size === 0
+    return this.#members.size === 0 && this.#leaving.size === 0
   }
 
   join(member: EmbeddedGroupMember): void {
@@ -33,29 +36,39 @@ export class ConsumerGroup {
     setImmediate(() => void this.#rebalance())
   }
 
-  /** Resolves when the member's listener is at rest and its partitions went to the others. */
+  /** Resolves when the member's listener is at rest, whatever other members are waited for; then its partitions go to them. */
   async leave(member: EmbeddedGroupMember): Promise<void> {
     for (const [id, other] of this.#members) if (other === member) this.#members.delete(id)
-    await this.#rebalance(member)
+    void this.#rebalance()
+    await this.#letGo(member)
   }
 
   /** All members leave at once: nothing is given on. */
   async close(): Promise<void> {
     const members = [...this.#members.values()]
     this.#members.clear()
-    await this.#rebalance(...members)
+    await Promise.all(members.map((member) => this.#letGo(member)))
+    await this.#rebalance()
   }
 
-  #rebalance(...leaving: EmbeddedGroupMember[]): Promise<void> {
+  async #letGo(member: EmbeddedGroupMember): Promise<void> {
+    this.#leaving.add(member)
+    await member.release(nothingHeld)
+    this.#leaving.delete(member)
+  }
+
+  #rebalance(): Promise<void> {
     this.#rebalancing = this.#rebalancing.then(async () => {
       const members = [...this.#members]
       const shares = this.#shares(members)
       const held = new Map(
         members.map(([id, member]) => [member, new Set((shares.get(id)?.active ?? []).map((at) => this.#find(at)))]),
       )
-      const none: ReadonlySet<Partition> = new Set()
-      await Promise.all([...held.keys(), ...leaving].map((member) => member.release(held.get(member) ?? none)))
-      for (const [, self] of members) {
+      const all = [...held.keys(), ...this.#leaving]
+      await Promise.all(all.map((member) => member.release(held.get(member) ?? nothingHeld)))
+      // One that has left meanwhile is told, and given, nothing.
+      const staying = members.filter(([id]) => this.#members.has(id))
+      for (const [, self] of staying) {
         self.see(
           members.map(([id, member]): MemberView => ({
             ...(shares.get(id) ?? nothing),
@@ -63,7 +76,7 @@ export class ConsumerGroup {
           })),
         )
       }
-      for (const [member, share] of held) member.take(share)
+      for (const [, member] of staying) member.take(held.get(member) ?? nothingHeld)
     })
     return this.#rebalancing
   }

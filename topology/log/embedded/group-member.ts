@@ -26,6 +26,7 @@ export class EmbeddedGroupMember implements GroupMember {
   #data: Buffer = Buffer.alloc(0)
   #members: readonly MemberView[] = []
   #left: Promise<void> | undefined
+  #releasing: Promise<void> = Promise.resolve()
 
   constructor(context: MemberContext) {
     this.#context = context
@@ -99,8 +100,13 @@ export class EmbeddedGroupMember implements GroupMember {
     return this.#left
   }
 
-  /** Gives up what is not in `kept`; resolves when the listener has let go of it. */
-  async release(kept: ReadonlySet<Partition>): Promise<void> {
+  /** Gives up what is not in `kept`, once what was to be given up before is; resolves when the listener has let go of it. */
+  release(kept: ReadonlySet<Partition>): Promise<void> {
+    this.#releasing = this.#releasing.then(() => this.#release(kept))
+    return this.#releasing
+  }
+
+  async #release(kept: ReadonlySet<Partition>): Promise<void> {
     const going = [...this.#held.values()].filter((delivery) => !kept.has(delivery.partition))
     if (going.length === 0) return
     for (const delivery of going) delivery.stop()
