@@ -57,7 +57,7 @@ import type {
 import { OnceWriter } from './task/once-writer.js'
 import type { Standby, StandbyEnvironment } from './task/standby.js'
 import type { HeldJournal } from './task/staleness.js'
-import { RowCache } from './task/row-cache.js'
+import { rowCaches } from './task/row-cache.js'
 import type { Task } from './task/task.js'
 import { taskEnvironment } from './task-environment.js'
 import type { SharedParts } from './task-environment.js'
@@ -137,7 +137,7 @@ export class Application implements Streams, LocalStreams {
       options: this.#options,
       outputPartitions: this.#outputPartitions,
       stores: this.#stores.provider,
-      rowCache: new RowCache((stateCacheBytes * 3) / 4),
+      rowCaches: rowCaches((stateCacheBytes * 3) / 4),
       topicWriters: this.#topicWriters,
       onceWriter,
       backlog: this.#backlog,

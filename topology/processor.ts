@@ -34,8 +34,8 @@ export interface Table<Row> {
   readonly codec: RowCodec<Row>
   /** Kept in memory whole on every task; for small tables that every event may need (plugins). */
   readonly resident?: true
-  /** Rows that events hardly ever read again: they leave the cache to those that each event needs. */
-  readonly cached?: false
+  /** `queries`: rows that events hardly ever read again leave the cache to those that each event needs, and have a small one. */
+  readonly cachedFor?: 'queries'
   /** Index entries that follow from a row; the engine keeps them in step with it. */
   readonly indexes?: Readonly<Record<string, IndexFunction<Row>>>
 }

@@ -12,7 +12,7 @@ import type { InputRecord } from './processor.js'
 import type { StoreProvider } from '../state-stores/key-value-store.js'
 import type { TaskEnvironment } from './task/environment.js'
 import type { OnceWriter } from './task/once-writer.js'
-import type { RowCache } from './task/row-cache.js'
+import type { RowCaches } from './task/row-cache.js'
 import type { TopicWriters } from './topic-writers.js'
 import type { Turns } from './turns.js'
 
@@ -22,7 +22,7 @@ export interface SharedParts {
   /** How many partitions an output topic has, where that is not the application's number. */
   readonly outputPartitions: ReadonlyMap<string, number>
   readonly stores: StoreProvider
-  readonly rowCache: RowCache
+  readonly rowCaches: RowCaches
   readonly topicWriters: TopicWriters
   readonly onceWriter: OnceWriter
   readonly backlog: Backlog
@@ -54,7 +54,7 @@ export function taskEnvironment(
     digestsTopic: names.digests(applicationId, processor.store),
     storeName: names.taskStore(processor.name, partition),
     stores: shared.stores,
-    rowCache: shared.rowCache,
+    rowCaches: shared.rowCaches,
     settings: { commitIntervalMs, changelogIntervalMs, journalRetentionMs, blockCacheBytes },
     journalWriter: (target) => writerOf(domain, target),
     sendOutput: ({ topic, partition: to }, record) => topicWriters.append(topic, to, record),

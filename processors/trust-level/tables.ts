@@ -151,7 +151,7 @@ export function handleEntry(plugin: string, entry: IndexEntry): HandleEntry {
 
 export const cmHandles: Table<CmHandleRow> = {
   name: 'cm-handles',
-  cached: false,
+  cachedFor: 'queries',
   codec: avroRowCodec<CmHandleRow>(
     schema('CmHandle', [
       ...dmiPluginNameFields,
@@ -266,7 +266,7 @@ export const pluginUse: Table<PluginUseRow> = {
 
 export const alternateIds: Table<AlternateIdRow> = {
   name: 'alternate-ids',
-  cached: false,
+  cachedFor: 'queries',
   codec: avroRowCodec<AlternateIdRow>(
     schema('AlternateId', [
       ...fields('string', 'cmHandle'),
@@ -279,7 +279,7 @@ export const alternateIds: Table<AlternateIdRow> = {
 
 export const deniedClaims: Table<DeniedClaimRow> = {
   name: 'denied-claims',
-  cached: false,
+  cachedFor: 'queries',
   codec: avroRowCodec<DeniedClaimRow>(schema('DeniedClaim', fields('long', 'deniedAt'))),
 }
 

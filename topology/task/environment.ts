@@ -8,7 +8,7 @@ import type { InputRecord, Processor } from '../processor.js'
 import type { Turns } from '../turns.js'
 import type { OnceWriter } from './once-writer.js'
 import type { RestoreProgress } from './restore.js'
-import type { RowCache } from './row-cache.js'
+import type { RowCaches } from './row-cache.js'
 import type { TaskState } from './task-state.js'
 
 /** Points of a task's work, in order; a test may stop the task at any of them. */
@@ -60,7 +60,7 @@ export interface TaskEnvironment {
   readonly codec: BlockCodec
   readonly settings: TaskSettings
   /** Shared by all tasks of the instance. */
-  readonly rowCache: RowCache
+  readonly rowCaches: RowCaches
   /** Writer of a partition of the own journal. */
   readonly journalWriter: (partition: number) => JournalWriter
   /** Appends to an output topic, in order; resolves when acknowledged. */

@@ -39,6 +39,19 @@ export class RowCache {
   }
 }
 
+/** Those of an instance. */
+export interface RowCaches {
+  readonly events: RowCache
+  /** Rows that queries alone read again; absent: there are none. */
+  readonly queries?: RowCache
+}
+
+/** Within one bound. */
+export function rowCaches(maxBytes: number): RowCaches {
+  const queryBytes = maxBytes / 6
+  return { events: new RowCache(maxBytes - queryBytes), queries: new RowCache(queryBytes) }
+}
+
 class Part implements RowCachePart {
   readonly #maxRowBytes: number
   readonly #onGrown: (part: Part, bytes: number) => void

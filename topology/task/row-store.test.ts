@@ -9,6 +9,7 @@ import { counts, countingProcessor, totals } from '../counting-processor.js'
 import type { CountRow } from '../counting-processor.js'
 import type { Table } from '../processor.js'
 import { freeze, indexChanges } from './freeze.js'
+import { rowCaches } from './row-cache.js'
 import { prefixRange, RowStore } from './row-store.js'
 import { scanIndex, scanRows } from './row-scan.js'
 import { deadlineKey, engineTables } from './table-runtime.js'
@@ -53,6 +54,30 @@ async function seen(rows: RowStore, table: Table<unknown>, key: string): Promise
   rows.endSegment()
   return found
 }
+
+t.test('a row that queries alone read again is read from the store once, and is as commits leave it', async (t) => {
+  const { rows: former, store, digest } = await newRows()
+  await put(former, counts, 'a', row(1))
+  await commit(former, digest)
+  const table: Table<CountRow> = { ...counts, cachedFor: 'queries' }
+  let reads = 0
+  const counted = { ...store, get: (key: Buffer) => (reads++, store.get(key)) }
+  const rows = new RowStore(counted, [table], rowCaches(CACHE_BYTES))
+  const state = rows.state(table)
+  for (let asked = 0; asked < 3; asked++) {
+    t.same(await rows.read(state, 'a'), row(1))
+    t.equal(await rows.read(state, 'b'), undefined)
+  }
+  t.equal(reads, 2, 'that there is none is known, too')
+  await put(rows, table, 'a', row(2))
+  await put(rows, table, 'b', row(3))
+  await commit(rows, digest)
+  t.same([await rows.read(state, 'a'), await rows.read(state, 'b')], [row(2), row(3)])
+  await put(rows, table, 'a', undefined)
+  await commit(rows, digest)
+  t.equal(await rows.read(state, 'a'), undefined)
+  t.equal(reads, 2)
+})
 
 t.test('a row that was not declared can be neither read nor written', async (t) => {
   const { rows } = await newRows()

@@ -5,7 +5,7 @@ import type { Table } from '../processor.js'
 import type { KeyValueStore } from '../../state-stores/key-value-store.js'
 import { ReusedBytes } from '../../common/reused-bytes.js'
 import { RowCache } from './row-cache.js'
-import type { RowCachePart } from './row-cache.js'
+import type { RowCachePart, RowCaches } from './row-cache.js'
 import { tableRuntimes } from './table-runtime.js'
 import type { TableRuntime } from './table-runtime.js'
 
@@ -75,17 +75,17 @@ export class RowStore {
   #segmentOpen = false
   #commits = 0
 
-  /** `cache`: shared with others, or the bytes of one of its own. */
-  constructor(store: KeyValueStore, tables: readonly Table<unknown>[], cache: RowCache | number) {
+  /** `cache`: shared with others, or the bytes of one of its own, for events. */
+  constructor(store: KeyValueStore, tables: readonly Table<unknown>[], cache: RowCaches | number) {
     this.#store = store
-    const rowCache = typeof cache === 'number' ? new RowCache(cache) : cache
+    const caches: RowCaches = typeof cache === 'number' ? { events: new RowCache(cache) } : cache
     this.tables = tableRuntimes(tables).map((runtime) => ({
       runtime,
       current: new Map(),
       committing: undefined,
       loaded: new Map(),
       resident: runtime.table.resident === true ? new Map() : undefined,
-      cache: runtime.cached && runtime.table.resident !== true ? rowCache.part() : undefined,
+      cache: runtime.cachedFor && caches[runtime.cachedFor]?.part(),
     }))
     for (const state of this.tables) {
       this.#byTable.set(state.runtime.table, state)

@@ -20,7 +20,8 @@ export interface TableRuntime<Row = unknown> {
   readonly indexes: readonly IndexRuntime[]
   readonly digested: boolean
   /** The engine's own rows are hardly read twice. */
-  readonly cached: boolean
+  /** For whose sake rows stay in memory; undefined: nobody's. */
+  readonly cachedFor: 'events' | 'queries' | undefined
   /** Rows hold what a processor made, which may not fit the codec. */
   readonly foreign: boolean
 }
@@ -77,7 +78,7 @@ export function tableRuntimes(tables: readonly Table<unknown>[]): readonly Table
     table,
     prefix: String.fromCharCode(TABLES + position),
     digested: !table.name.startsWith('$'),
-    cached: !table.name.startsWith('$') && table.cached !== false,
+    cachedFor: table.name.startsWith('$') || table.resident === true ? undefined : (table.cachedFor ?? 'events'),
     foreign: table !== sources && table !== deadlines,
     indexes: Object.keys(table.indexes ?? {}).map((name) => ({ name, prefix: String.fromCharCode(nextIndex++) })),
   }))

@@ -295,7 +295,7 @@ export class Task {
   async #assemble(opened: OpenedStore, writer: TransactionalWriter): Promise<Parts> {
     const environment = this.#environment
     const { processor, partition, clock, observer } = environment
-    const rows = new RowStore(opened.store, processor.tables, environment.rowCache)
+    const rows = new RowStore(opened.store, processor.tables, environment.rowCaches)
     await rows.loadResident()
     const { offset, time, epoch, foldVersion, settings } = opened.commit
     this.#offset = offset
