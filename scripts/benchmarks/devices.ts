@@ -1,4 +1,4 @@
-import type { HttpRequest } from './http-caller-process.js'
+import type { HttpRequest } from './http-connection.js'
 import type { HttpCaller } from './http-caller.js'
 
 /** As the k6 tests of CPS-NCMP register. */

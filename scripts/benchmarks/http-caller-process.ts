@@ -1,15 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { Client, Pool } from 'undici'
-import type { Dispatcher } from 'undici'
+import { ensureError } from '../../common/errors.js'
 import type { HttpTimes } from './http-caller.js'
-
-export interface HttpRequest {
-  readonly method: 'GET' | 'POST'
-  readonly path: string
-  /** JSON. */
-  readonly body?: string
-  readonly contentType?: string
-}
+import { HttpConnection } from './http-connection.js'
+import type { HttpAnswer, HttpRequest } from './http-connection.js'
 
 /**
  * `forMs` 0: each request once. `ratePerS` 0: one after the other over each connection; else so many a second, whether answers
@@ -22,13 +15,16 @@ export interface HttpRun {
   readonly connections: number
 }
 
-const LONGEST_ANSWER_MS = 120_000
+/** For requests at a rate; of more under way at a time, those that come last wait. */
+const POOLED = 32
 
 // The process of `startHttpCaller`: `http-caller-process.js <origin>`.
 const origin = process.argv[2] ?? ''
-const timeouts = { headersTimeout: LONGEST_ANSWER_MS, bodyTimeout: LONGEST_ANSWER_MS }
-const client = new Client(origin, timeouts)
-const pool = new Pool(origin, { ...timeouts, connections: 32 })
+const written = new WeakMap<HttpRequest, Buffer>()
+const client = new HttpConnection(origin, written)
+const pool = Array.from({ length: POOLED }, () => new HttpConnection(origin, written))
+const idle = [...pool]
+const waiting: ((idle: HttpConnection) => void)[] = []
 process.on('message', (run: HttpRun) => {
   const sent = run.ratePerS > 0 ? sendAtRate(run) : sendAll(run)
   sent.then(
@@ -37,51 +33,60 @@ process.on('message', (run: HttpRun) => {
   )
 })
 process.once('disconnect', () => {
-  void client.destroy()
-  void pool.destroy()
+  for (const connection of [client, ...pool]) connection.close()
 })
 
 async function sendAll({ requests, forMs, connections }: HttpRun): Promise<HttpTimes> {
   const durationsMs: number[] = []
   const end = performance.now() + forMs
-  const clients = connections === 1 ? [client] : Array.from({ length: connections }, () => new Client(origin, timeouts))
+  const opened = Array.from({ length: connections - 1 }, () => new HttpConnection(origin, written))
   let bytes = 0
   let sent = 0
-  const lane = async (through: Client): Promise<void> => {
+  const lane = async (through: HttpConnection): Promise<void> => {
     while (sent < requests.length || performance.now() < end) {
-      const answer = await send(through, requests[sent++ % requests.length] as HttpRequest)
+      const answer = await through.send(requests[sent++ % requests.length] as HttpRequest)
       durationsMs.push(answer.durationMs)
       bytes = answer.bytes
     }
   }
-  await Promise.all(clients.map(lane))
-  if (connections > 1) await Promise.all(clients.map((one) => one.close()))
+  try {
+    await Promise.all([client, ...opened].map(lane))
+  } finally {
+    for (const connection of opened) connection.close()
+  }
   return { durationsMs, bytes }
 }
 
 async function sendAtRate({ requests, forMs, ratePerS }: HttpRun): Promise<HttpTimes> {
   const started = performance.now()
-  const sent: ReturnType<typeof send>[] = []
+  const durationsMs: number[] = []
+  let bytes = 0
+  let failure: Error | undefined
+  let sent = 0
+  const answered = (answer: HttpAnswer): void => {
+    durationsMs.push(answer.durationMs)
+    bytes = answer.bytes
+  }
+  const failed = (thrown: unknown): void => void (failure ??= ensureError(thrown))
   for (let passedMs = 0; passedMs < forMs; passedMs = performance.now() - started) {
-    while (sent.length < (passedMs * ratePerS) / 1000) {
-      const request = requests[sent.length % requests.length]
-      if (request !== undefined) sent.push(send(pool, request))
+    while (sent < (passedMs * ratePerS) / 1000) {
+      sendPooled(requests[sent++ % requests.length] as HttpRequest).then(answered, failed)
     }
     await pause(1)
   }
-  const answers = await Promise.all(sent)
-  return { durationsMs: answers.map(({ durationMs }) => durationMs), bytes: answers.at(-1)?.bytes ?? 0 }
+  while (durationsMs.length < sent && failure === undefined) await pause(1)
+  if (failure !== undefined) throw failure
+  return { durationsMs, bytes }
 }
 
-async function send(
-  through: Dispatcher,
-  { method, path, body, contentType = 'application/json' }: HttpRequest,
-): Promise<{ readonly durationMs: number; readonly bytes: number }> {
-  const started = performance.now()
-  const answer = await through.request({ method, path, body: body ?? null, headers: { 'content-type': contentType } })
-  const text = await answer.body.arrayBuffer()
-  const durationMs = performance.now() - started
-  if (answer.statusCode < 300) return { durationMs, bytes: text.byteLength }
-  const said = Buffer.from(text).toString('utf8', 0, 500)
-  throw new Error(`${method} ${path} answered ${answer.statusCode}: ${said}`)
+/** The wait for an idle connection counts. */
+async function sendPooled(request: HttpRequest): Promise<HttpAnswer> {
+  const startedAt = performance.now()
+  const through = idle.pop() ?? (await new Promise<HttpConnection>((resolve) => waiting.push(resolve)))
+  const waitedMs = performance.now() - startedAt
+  const { durationMs, bytes } = await through.send(request)
+  const next = waiting.shift()
+  if (next === undefined) idle.push(through)
+  else next(through)
+  return { durationMs: waitedMs + durationMs, bytes }
 }

@@ -1,6 +1,7 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
-import type { HttpRequest, HttpRun } from './http-caller-process.js'
+import type { HttpRun } from './http-caller-process.js'
+import type { HttpRequest } from './http-connection.js'
 
 /** What a run of requests took. */
 export interface HttpTimes {

@@ -4,7 +4,7 @@ import type { Application } from '../../topology/application.js'
 import type { Headers, NewRecord } from '../../topology/log/log.js'
 import { partitionOf } from '../../topology/partitioner.js'
 import { until } from './answers.js'
-import type { HttpRequest } from './http-caller-process.js'
+import type { HttpRequest } from './http-connection.js'
 import type { HttpCaller } from './http-caller.js'
 import { PARTITIONS } from './heartbeats.js'
 

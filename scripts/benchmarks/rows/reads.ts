@@ -5,7 +5,7 @@ import { deviceIds, registerDevices } from '../devices.js'
 import { percentile } from '../figure.js'
 import type { Figure } from '../figure.js'
 import { HEARTBEAT_TOPIC, heartbeatRecord, PARTITIONS } from '../heartbeats.js'
-import type { HttpRequest } from '../http-caller-process.js'
+import type { HttpRequest } from '../http-connection.js'
 import { startHttpCaller } from '../http-caller.js'
 import { startService } from '../service.js'
 

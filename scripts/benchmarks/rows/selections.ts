@@ -4,7 +4,7 @@ import { partitionOf } from '../../../topology/partitioner.js'
 import { percentile } from '../figure.js'
 import type { Figure } from '../figure.js'
 import { PARTITIONS } from '../heartbeats.js'
-import type { HttpRequest } from '../http-caller-process.js'
+import type { HttpRequest } from '../http-connection.js'
 import { startHttpCaller } from '../http-caller.js'
 import {
   ADDRESS_HEALTH,
