@@ -7,6 +7,7 @@ import type { ApplicationOptions } from '../../topology/application-options.js'
 import { countingProcessor } from '../../topology/counting-processor.js'
 import type { Log } from '../../topology/log/log.js'
 import { silentObserver } from '../../topology/observer.js'
+import type { Processor } from '../../topology/processor.js'
 import { ComponentHealth } from './component-health.js'
 import type { Domains } from './domain-host.js'
 import type { Peer } from './peer.js'
@@ -23,6 +24,8 @@ export interface TestSitePartsOptions {
   readonly peer: Peer
   /** How an application is started and asked. */
   readonly asDomains: (application: Application) => Domains
+  /** Default: the one that counts. */
+  readonly processors?: readonly Processor[]
   readonly settings?: Partial<SiteSettings>
   readonly random?: () => number
   /** What its components say is wrong. */
@@ -42,12 +45,12 @@ export function testSiteParts(options: TestSitePartsOptions): {
   readonly site: Site
   readonly health: ComponentHealth
 } {
-  const { name, log, stores, clock, peer, asDomains, onError, onStop } = options
+  const { name, log, stores, clock, peer, asDomains, onError, onStop, processors = [countingProcessor] } = options
   const application = (more: Partial<ApplicationOptions>): Application =>
     new Application({
       applicationId: 'test',
       instance: `${name}-${++starts}`,
-      processors: [countingProcessor],
+      processors,
       log,
       stores,
       clock,
@@ -74,7 +77,7 @@ export function testSiteParts(options: TestSitePartsOptions): {
     peerApplicationId: 'test',
     sharesLog: false,
     partitions: PARTITIONS,
-    processors: [countingProcessor],
+    processors,
     register: { ...asDomains(register), topic: 'test-site' },
     newDomains() {
       const domains = application({ site: name })

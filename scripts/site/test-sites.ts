@@ -7,7 +7,7 @@ import { memoryProvider } from '../../state-stores/memory/provider.js'
 import { countingProcessor } from '../../topology/counting-processor.js'
 import { openEmbeddedLogAt } from '../../topology/log/embedded/embedded-log.js'
 import type { EmbeddedLog } from '../../topology/log/embedded/embedded-log.js'
-import type { Query } from '../../topology/processor.js'
+import type { Processor, Query } from '../../topology/processor.js'
 import type { HistoryPart } from '../../topology/preload/mirror.js'
 import type { QueryResult } from '../../topology/streams.js'
 import type { ComponentHealth } from './component-health.js'
@@ -31,6 +31,8 @@ export interface TestSitesOptions {
   /** ms by which the secondary's wall clock is ahead. */
   readonly skewMs?: number
   readonly random?: () => number
+  /** Of each site; default: the one that counts. */
+  readonly processors?: (site: SiteName) => readonly Processor[]
 }
 
 /**
@@ -145,10 +147,11 @@ export class TestSite {
       newIncarnation: () => `${this.name}-${++this.#incarnations}`,
       onCleanError: () => undefined,
     })
-    const { settings, random } = this.#options
+    const { settings, random, processors } = this.#options
     const { site, health } = testSiteParts({
       ...{ name: this.name, log, stores, clock, peer: this.#peer() },
       ...{ ...(settings && { settings }), ...(random && { random }) },
+      ...(processors && { processors: processors(this.name) }),
       asDomains: (application) => ({
         application,
         streams: application,
