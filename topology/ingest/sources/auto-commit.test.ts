@@ -13,15 +13,15 @@ function subject() {
   const ending = new AbortController()
   const committed: [number, number][] = []
   /** Undefined: it is taken. */
-  const answers: (LogError | undefined)[] = []
+  const answers: (LogError | Promise<void> | undefined)[] = []
   const errors: string[] = []
   const commits = new AutoCommit({
     clock,
     member: () => ({
       commit({ partition }, { offset }) {
         committed.push([partition, offset])
-        const refused = answers.shift()
-        return refused === undefined ? Promise.resolve() : Promise.reject(refused)
+        const answer = answers.shift()
+        return answer instanceof LogError ? Promise.reject(answer) : (answer ?? Promise.resolve())
       },
     }),
     onError: ({ message }) => void errors.push(message),
@@ -56,6 +56,36 @@ t.test('a partition that goes elsewhere is committed before', async (t) => {
   t.same(committed, [
     [0, 1],
     [0, 2],
+  ])
+})
+
+t.test('a partition goes elsewhere only when a commit of it under way is answered', async (t) => {
+  const { clock, answers, commits } = subject()
+  let answer = (): void => undefined
+  answers.push(new Promise<void>((resolve) => (answer = resolve)))
+  commits.put(first, at(1))
+  await clock.advance(0)
+  let isFlushed = false
+  const flushed = commits.flush(first).then(() => (isFlushed = true))
+  await clock.advance(0)
+  t.notOk(isFlushed)
+  answer()
+  await flushed
+  t.ok(isFlushed)
+})
+
+t.test('a partition goes elsewhere with a commit under way that was refused made again', async (t) => {
+  const { clock, committed, answers, commits } = subject()
+  let refuse = (_: LogError): void => undefined
+  answers.push(new Promise<void>((_, reject) => (refuse = reject)))
+  commits.put(first, at(1))
+  await clock.advance(0)
+  const flushed = commits.flush(first)
+  refuse(new LogError('LOG_UNAVAILABLE', 'not now'))
+  await flushed
+  t.same(committed, [
+    [0, 1],
+    [0, 1],
   ])
 })
 

@@ -30,6 +30,7 @@ const RETRY_MS = 1000
 export class AutoCommit {
   readonly #options: AutoCommitOptions
   readonly #taken = new Map<string, Taken>()
+  readonly #underWay = new Map<string, Promise<boolean>>()
   #running = false
 
   constructor(options: AutoCommitOptions) {
@@ -44,10 +45,15 @@ export class AutoCommit {
     void this.#run()
   }
 
-  /** Commits what is left of a partition, before it goes to another instance. */
+  /**
+   * Commits what is left of a partition, before it goes to another instance. What is under way is waited for: the group would
+   * take it still when the other one has committed further on.
+   */
   async flush(at: TopicPartition): Promise<void> {
-    await this.#commit(partitionName(at))
-    this.#taken.delete(partitionName(at))
+    const name = partitionName(at)
+    await this.#underWay.get(name)
+    await this.#commit(name)
+    this.#taken.delete(name)
   }
 
   async #run(): Promise<void> {
@@ -66,6 +72,12 @@ export class AutoCommit {
     const taken = this.#taken.get(name)
     if (taken === undefined) return true
     this.#taken.delete(name)
+    const sending = this.#send(name, taken)
+    this.#underWay.set(name, sending)
+    return sending.finally(() => this.#underWay.delete(name))
+  }
+
+  async #send(name: string, taken: Taken): Promise<boolean> {
     try {
       await this.#options.member()?.commit(taken.at, taken.position)
       return true
