@@ -1,6 +1,5 @@
 import t from 'tap'
 import { keepAliveTimes } from '../../common/keep-alive-times.js'
-import { messageType, messageTypes } from '../../schemas/keep-alive/message-types.js'
 import type { MessageName } from '../../schemas/keep-alive/message-types.js'
 import type { EffectRequest, Effector, InputRecord, JournalEvent } from '../../topology/processor.js'
 import { TopologyTestDriver } from '../../topology/test-driver.js'
@@ -8,7 +7,7 @@ import { ROUTING_MANAGER_ATTEMPT, ROUTING_MANAGER_CALL } from './effect-requests
 import type { RoutingManagerRequest } from './effect-requests.js'
 import { keepAlive } from './keep-alive.js'
 import { keepAliveQueries } from './queries.js'
-import { RIC, testSettings } from './test-kit.js'
+import { messageRecord, RIC, testSettings } from './test-kit.js'
 
 const REQUESTS = 'e2t-keep-alive-requests'
 const MESSAGES = 'e2t-messages'
@@ -57,17 +56,8 @@ class EngineRun {
   }
 
   async send(name: MessageName, source: string, data: unknown): Promise<void> {
-    const headers = Object.entries({
-      ce_specversion: '1.0',
-      ce_id: `m-${++this.#ids}`,
-      ce_source: source,
-      ce_type: messageType(name),
-      ce_mtype: String(messageTypes[name]),
-    }).map(([header, value]) => [header, Buffer.from(value)] as const)
     const partition = source.endsWith('1') ? 1 : 0
-    await this.driver.log.append(MESSAGES, partition, [
-      { key: null, value: Buffer.from(JSON.stringify(data)), headers },
-    ])
+    await this.driver.log.append(MESSAGES, partition, [messageRecord(`m-${++this.#ids}`, name, source, data)])
   }
 
   /** Lets time pass; who answers does so a step after each request. */

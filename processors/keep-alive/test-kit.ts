@@ -1,5 +1,8 @@
 import { keepAliveProfiles } from '../../common/keep-alive-times.js'
 import type { KeepAliveEvent, NodeType } from '../../schemas/keep-alive/journal-events.js'
+import { messageType, messageTypes } from '../../schemas/keep-alive/message-types.js'
+import type { MessageName } from '../../schemas/keep-alive/message-types.js'
+import type { NewRecord } from '../../topology/log/log.js'
 import type { EffectRequest } from '../../topology/processor.js'
 import { FoldKit } from '../fold-kit.js'
 import type { RoutingManagerRequest } from './effect-requests.js'
@@ -23,6 +26,18 @@ export const testSettings: KeepAliveSettings = {
   kubernetesNamespace: '',
   globalRicMcc: '310',
   globalRicMnc: '411',
+}
+
+/** What an E2 termination sends, as it stands in its topic. */
+export function messageRecord(id: string, name: MessageName, source: string, data: unknown): NewRecord {
+  const headers = Object.entries({
+    ce_specversion: '1.0',
+    ce_id: id,
+    ce_source: source,
+    ce_type: messageType(name),
+    ce_mtype: String(messageTypes[name]),
+  }).map(([header, value]) => [header, Buffer.from(value)] as const)
+  return { key: null, value: Buffer.from(JSON.stringify(data)), headers }
 }
 
 /** The Routing Manager in a kit: takes what is owed, refuses it, or is not there. */

@@ -29,7 +29,7 @@ export class HttpConnection {
   #settle: ((error?: Error) => void) | undefined
 
   /** Connects with the first request; `written` keeps what was sent before, for all connections of an origin. */
-  constructor(origin: string, written = new WeakMap<HttpRequest, Buffer>()) {
+  constructor(origin: string, written: WeakMap<HttpRequest, Buffer>) {
     this.#origin = new URL(origin)
     this.#written = written
   }

@@ -1,11 +1,10 @@
 import t from 'tap'
 import type { Test } from 'tap'
-import { keepAliveProfiles } from '../../common/keep-alive-times.js'
 import type { RoutingManagerRequest } from '../../processors/keep-alive/effect-requests.js'
 import { ROUTING_MANAGER_ATTEMPT, ROUTING_MANAGER_CALL } from '../../processors/keep-alive/effect-requests.js'
 import { keepAlive, keepAliveQueries } from '../../processors/keep-alive/index.js'
+import { E2T, E2T_2, messageRecord, RIC, testSettings } from '../../processors/keep-alive/test-kit.js'
 import type { SiteName } from '../../processors/site/index.js'
-import { messageType, messageTypes } from '../../schemas/keep-alive/message-types.js'
 import type { MessageName } from '../../schemas/keep-alive/message-types.js'
 import type { Effector, EffectRequest, JournalEvent, Processor } from '../../topology/processor.js'
 import { by } from './test-sender.js'
@@ -13,10 +12,9 @@ import { PARTITIONS } from './test-site-parts.js'
 import { TestSites } from './test-sites.js'
 import type { TestSite } from './test-sites.js'
 
-const RIC = 'AACCE'
 const STEP_MS = 50
-const TIMES = keepAliveProfiles.default
-const [WELL, DYING] = ['10.0.0.1:38000', '10.0.0.2:38000']
+const TIME_OUT_MS = testSettings.keepAliveResponseTimeoutMs
+const [WELL, DYING] = [E2T, E2T_2]
 
 /** Two sites, and E2 terminations that answer each request at the site that takes traffic. */
 class Terminations {
@@ -91,14 +89,7 @@ class Terminations {
   }
 
   async #send({ running }: TestSite, name: MessageName, source: string, data: object): Promise<void> {
-    const headers = Object.entries({
-      ce_specversion: '1.0',
-      ce_id: `m-${++this.#ids}`,
-      ce_source: source,
-      ce_type: messageType(name),
-      ce_mtype: String(messageTypes[name]),
-    }).map(([header, value]) => [header, Buffer.from(value)] as const)
-    await running?.log.append('e2t-messages', 0, [{ key: null, value: Buffer.from(JSON.stringify(data)), headers }])
+    await running?.log.append('e2t-messages', 0, [messageRecord(`m-${++this.#ids}`, name, source, data)])
   }
 
   #processor(site: SiteName): Processor {
@@ -116,14 +107,7 @@ class Terminations {
       deadlineMs: 2500,
       perform,
     }))
-    const settings = {
-      ...TIMES,
-      bigRedButtonTimeoutMs: 5000,
-      onRoutingManagerFailure: 'keep' as const,
-      askForInit: false,
-      ...{ kubernetesNamespace: '', globalRicMcc: '310', globalRicMnc: '411' },
-    }
-    return keepAlive({ settings, messagesTopic: 'e2t-messages', ricId: RIC, effectors })
+    return keepAlive({ settings: testSettings, messagesTopic: 'e2t-messages', ricId: RIC, effectors })
   }
 }
 
@@ -135,7 +119,7 @@ async function expectAFullTimeOut(t: Test, run: Terminations): Promise<void> {
   const first = requestsAt.secondary[0] ?? Infinity
   t.match(kills, [{ site: 'secondary', address: DYING }], 'by the active site, and nobody else')
   t.equal(kills.length, 1)
-  t.ok(Number(kills[0]?.at) - first >= TIMES.keepAliveResponseTimeoutMs - STEP_MS, 'one full time-out')
+  t.ok(Number(kills[0]?.at) - first >= TIME_OUT_MS - STEP_MS, 'one full time-out')
   t.same(await run.instances(sites.secondary), [WELL])
 }
 
@@ -148,7 +132,7 @@ t.test(
     t.same(await run.instances(sites.primary), [WELL, DYING])
     t.same([requestsAt.primary.length > 2, requestsAt.secondary, kills], [true, [], []], 'only the active site asks')
     answering.delete(DYING)
-    await run.run(TIMES.keepAliveResponseTimeoutMs - 500)
+    await run.run(TIME_OUT_MS - 500)
     void sites.secondary.site.act('failover', by)
     await run.until('failed over', () => sites.isSteady() && sites.secondary.consumes)
     const sent = requestsAt.primary.length
@@ -165,7 +149,7 @@ t.test(
     const { sites, requestsAt, kills, answering } = run
     await run.start()
     answering.delete(DYING)
-    await run.run(TIMES.keepAliveResponseTimeoutMs - 500)
+    await run.run(TIME_OUT_MS - 500)
     sites.primary.crash()
     await run.until('taken over', () => sites.secondary.site.record.phase === 'STEADY' && sites.secondary.consumes)
     t.same(kills, [])

@@ -19,8 +19,7 @@ export interface TableRuntime<Row = unknown> {
   readonly prefix: string
   readonly indexes: readonly IndexRuntime[]
   readonly digested: boolean
-  /** The engine's own rows are hardly read twice. */
-  /** For whose sake rows stay in memory; undefined: nobody's. */
+  /** For whose sake rows stay in memory; undefined: nobody's, as the engine's own, which are hardly read twice. */
   readonly cachedFor: 'events' | 'queries' | undefined
   /** Rows hold what a processor made, which may not fit the codec. */
   readonly foreign: boolean

@@ -25,7 +25,8 @@ interface Waiting {
 
 /**
  * Sends batches to one node, one request after the other: what comes while one is under way goes with the next, so many
- * partitions share a request. The first goes at once, those soon after it linger. (as Kafka producers' `linger.ms`) Of a partition there must be one batch at a time.
+ * partitions share a request. The first goes at once, those soon after it linger. (as Kafka producers' `linger.ms`) Of a
+ * partition there must be one batch at a time.
  */
 export class ProduceQueue {
   readonly #connection: Connection
