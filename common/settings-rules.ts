@@ -29,7 +29,32 @@ const freeOfOwnPaths =
       ? `a path that is not below ${ownPaths.join(', ')}`
       : undefined
 
+/** What each holds is read or written by what is meant for it alone: two of one name, and records go round or are taken for others. */
+const topicSettings = [
+  'heartbeatTopic',
+  'e2tMessagesTopic',
+  'callOutcomeTopic',
+  'trustLevelNoticeTopic',
+  'alarmTopic',
+] as const satisfies readonly SettingName[]
+const ownTopic = /^(.+-(journal|changelog|digests)|dead-letters|health|site|sources)$/
+const fixedTopics = ['e2t-keep-alive-requests', 'e2t-commands', 'ran-connection-events', 'ran-manipulation-events']
+
 export const settingsRules: readonly SettingsRule[] = [
+  ...topicSettings.map((name, at): SettingsRule => {
+    const before = topicSettings.slice(0, at)
+    return {
+      names: [name, ...before, 'applicationId'],
+      expected(settings) {
+        const topic = settings[name]
+        const same = before.find((other) => settings[other] === topic)
+        if (same !== undefined) return `another topic than that of ${same}`
+        const front = `${settings.applicationId}-`
+        const isOwn = topic.startsWith(front) && ownTopic.test(topic.slice(front.length))
+        return isOwn || fixedTopics.includes(topic) ? 'a topic that this application has for nothing else' : undefined
+      },
+    }
+  }),
   {
     names: ['siteSharesLog', 'kafkaBrokers', 'sitePeerApplicationId', 'applicationId'],
     expected({ siteSharesLog, kafkaBrokers, sitePeerApplicationId, applicationId }) {

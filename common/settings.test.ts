@@ -194,6 +194,16 @@ const unfit = [
     expected: 'apart from',
   },
   { flags: ['--rest-api-ncmp-base-path', '/ncmp/'], path: '--rest-api-ncmp-base-path' },
+  {
+    flags: ['--heartbeat-topic', 'sis-call-outcomes'],
+    path: 'callOutcomeTopic',
+    expected: 'than that of heartbeatTopic',
+  },
+  { flags: ['--heartbeat-topic', 'alarms'], path: 'alarmTopic', expected: 'than that of heartbeatTopic' },
+  { flags: ['--alarm-topic', 'ncmp-inventory-events'], path: '--alarm-topic', expected: 'of trustLevelNoticeTopic' },
+  { flags: ['--e2t-messages-topic', 'pulsefold-keep-alive-journal'], path: '--e2t-messages-topic', expected: 'else' },
+  { flags: ['--heartbeat-topic=a-dead-letters', '--application-id=a'], path: '--heartbeat-topic', expected: 'else' },
+  { flags: ['--call-outcome-topic', 'e2t-commands'], path: '--call-outcome-topic', expected: 'nothing else' },
 ]
 for (const { flags, ...fault } of unfit) {
   t.test(`refuses settings that do not go together: ${flags.join(' ')}`, async (t) => {

@@ -93,6 +93,15 @@ t.test('platforms are created, shown, changed and removed', async (t) => {
   }
 })
 
+t.test('a platform that no path could name is refused', async (t) => {
+  const { ask } = await started(t)
+  for (const name of ['.', '..', 'a/b', ' ', 'x'.repeat(256)]) {
+    const refused = await ask('POST', '', { name, selectionMode: 'LOAD_SHARE' })
+    t.match([refused.statusCode, body(refused)], [400, { errors: [{ field: 'name' }] }], name)
+  }
+  t.equal((await ask('POST', '', { name: '...', selectionMode: 'LOAD_SHARE' })).statusCode, 201)
+})
+
 t.test('HS-12 row 32 wrong values are refused when they are given, each named', async (t) => {
   const { ask } = await started(t)
   const wrong = {

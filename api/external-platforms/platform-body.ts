@@ -46,7 +46,7 @@ const isStartState = (value: unknown): boolean | undefined =>
 /** The body of a creation. Errors: BODY_INVALID, naming each wrong member. Members not known are ignored. */
 export function createdPlatform(body: unknown): PlatformCreated {
   const members = membersOf(body)
-  const platform = members.require('name', `${name} and without slashes`, isPlatformName) ?? ''
+  const platform = members.require('name', `${name} and without slashes, and not . or ..`, isPlatformName) ?? ''
   const selectionMode = members.require('selectionMode', modes, isMode) ?? 'ACTIVE_STANDBY'
   const changes = parameters(members)
   const addresses = newAddresses(members)

@@ -42,6 +42,16 @@ t.test('conditions are read', async (t) => {
       one('cmHandleWithDmiPlugin', { dmiPluginName: 'HTTP://DMI-1:8080/' }),
       [{ kind: 'dmiPlugin', name: 'http://dmi-1:8080' }],
     ],
+    [
+      one('cmHandleWithCpsPath', {
+        cpsPath:
+          "//cm-handles[@id='HTTP://DMI-1/'][@dmi-data-service-name='HTTP://DMI-1:80/' or @dmi-data-service-name='x/']",
+      }),
+      [
+        { kind: 'leaf', leaf: 'id', values: ['HTTP://DMI-1/'] },
+        { kind: 'leaf', leaf: 'dmi-data-service-name', values: ['http://dmi-1', 'x/'] },
+      ],
+    ],
     [one('cmHandleWithDmiPlugin', { dmiPluginName: 'unknown' }), [{ kind: 'dmiPlugin', name: 'unknown' }]],
     [
       {

@@ -1,6 +1,6 @@
 import { normalisePluginAddress } from '../../common/plugin-address.js'
 import type { PluginAddressPolicy } from '../../common/plugin-address.js'
-import type { Condition } from '../../processors/trust-level/views.js'
+import type { Condition, RegistryLeaf } from '../../processors/trust-level/views.js'
 import { TRUST_LEVELS } from '../../schemas/trust-level/journal-events.js'
 import { ApiError } from '../errors.js'
 import { parseCpsPath } from './cps-path.js'
@@ -11,6 +11,8 @@ export type Side = 'north' | 'south'
 const NORTH = ['hasAllModules', 'hasAllProperties', 'cmHandleWithCpsPath', 'cmHandleWithTrustLevel'] as const
 const SOUTH = [...NORTH, 'hasAllAdditionalProperties', 'cmHandleWithDmiPlugin'] as const
 type ConditionName = (typeof SOUTH)[number]
+
+const PLUGIN_LEAVES: readonly RegistryLeaf[] = ['dmi-service-name', 'dmi-data-service-name', 'dmi-model-service-name']
 
 type Parameters = readonly (readonly [name: string, value: unknown])[]
 
@@ -76,7 +78,11 @@ function conditionsOf(name: ConditionName, parameters: Parameters, rules: Condit
     case 'hasAllAdditionalProperties':
       return [{ kind: 'additionalProperties', properties: propertiesOf(parameters) }]
     case 'cmHandleWithCpsPath':
-      return parseCpsPath(cpsPathOf(parameters))
+      return parseCpsPath(cpsPathOf(parameters)).map((condition) =>
+        condition.kind === 'leaf' && PLUGIN_LEAVES.includes(condition.leaf)
+          ? { ...condition, values: condition.values.map((name) => storedPluginName(name, rules.pluginAddressPolicy)) }
+          : condition,
+      )
     case 'cmHandleWithDmiPlugin':
       return [{ kind: 'dmiPlugin', name: dmiPluginOf(parameters, rules.pluginAddressPolicy) }]
     case 'cmHandleWithTrustLevel':

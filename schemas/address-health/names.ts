@@ -10,7 +10,11 @@ export function nameFault(name: string): string | null {
   return isPlainText(name) ? null : 'has a control character or a line break'
 }
 
-/** As `nameFault`; a platform's name is also the first part of its alarms' keys, `{platform}/{address id}`. */
+/**
+ * As `nameFault`; a platform's name is also the first part of its alarms' keys, `{platform}/{address id}`, and a segment of
+ * paths, which clients drop where it is one of dots, however it is written.
+ */
 export function platformNameFault(name: string): string | null {
+  if (name === '.' || name === '..') return 'is a dot segment'
   return nameFault(name) ?? (name.includes('/') ? 'has a slash' : null)
 }

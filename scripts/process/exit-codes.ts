@@ -27,6 +27,8 @@ const byErrorCode: Readonly<Record<string, keyof typeof exitCodes>> = {
   TOPIC_MISMATCH: 'misconfigured',
   STORE_IN_USE: 'unavailable',
   STORE_NOT_A_DIRECTORY: 'unavailable',
+  STORE_WRITE_FAILED: 'unavailable',
+  STORE_UNAVAILABLE: 'unavailable',
   LOG_DIRECTORY_IN_USE: 'unavailable',
   AUDIT_SOURCE_UNREADABLE: 'unavailable',
   AUDIT_SOURCE_IN_USE: 'unavailable',

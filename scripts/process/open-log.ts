@@ -25,7 +25,8 @@ export interface OpenedLog {
 /**
  * The log that the settings name: Kafka's where `kafkaBrokers` are given, else the embedded one. Either way `dataDir` is this
  * process's alone until the log closes. `fail` is told of what no repeat will change. Errors: SETTINGS_INVALID for files
- * that cannot be read, LOG_DIRECTORY_IN_USE or STORE_IN_USE, LOG_UNAVAILABLE, ACCESS_DENIED.
+ * that cannot be read, LOG_DIRECTORY_IN_USE or STORE_IN_USE, LOG_UNAVAILABLE, ACCESS_DENIED; STORE_NOT_A_DIRECTORY,
+ * STORE_WRITE_FAILED or STORE_UNAVAILABLE for a directory that cannot be used.
  */
 export async function openLog(
   settings: Settings,

@@ -99,6 +99,14 @@ for (const log of ['file', 'pipe'] as const) {
     t.match(fatal.last, { level: 'fatal', msg: 'cannot start', err: { code: 'STORE_NOT_A_DIRECTORY' } })
     rmSync(store)
 
+    const file = join(folder, 'file')
+    writeFileSync(file, '')
+    const noDirectory = await spawnPulsefold(t, folder, { log, flags: [`--data-dir=${file}`] }).ended
+    t.equal(noDirectory.code, 69)
+    t.match(noDirectory.last, {
+      err: { code: 'STORE_NOT_A_DIRECTORY', action: /Move it away, or set another dataDir/ },
+    })
+
     const running = spawnPulsefold(t, folder, { log })
     await running.ready
     running.kill('SIGTERM')

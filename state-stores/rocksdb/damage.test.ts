@@ -6,6 +6,7 @@ import { seededRandom } from '../../common/random.js'
 import type { StoreProvider } from '../key-value-store.js'
 import { bytes, readEntries, readTexts } from '../store-contract.js'
 import { inspectDirectory } from './inspect-directory.js'
+import { openError } from './native-error.js'
 import { rocksDbProvider } from './provider.js'
 import { checkRows, rowName, writeRows } from './rows.js'
 
@@ -111,6 +112,30 @@ t.test('RS-07 d a plain file in place of the directory is named, and stays', asy
   await t.rejects(rocksDbProvider({ directory }).setAside('store', 'any'), error)
   await t.rejects(rocksDbProvider({ directory: location }).open('store'), { code: 'STORE_NOT_A_DIRECTORY' })
   t.equal(readFileSync(location, 'utf8'), 'a plain file')
+})
+
+t.test('a directory that the system does not give is told as such, neither as damage nor as in use', async (t) => {
+  const location = '/data/log'
+  const refused: readonly (readonly [message: string, code: string, text: RegExp])[] = [
+    // Node's own word for a directory in a read-only file system.
+    [
+      "ENOENT: no such file or directory, mkdir '/data'",
+      'STORE_UNAVAILABLE',
+      /\/data\/log cannot be made: .* read-only/,
+    ],
+    ["EACCES: permission denied, mkdir '/data/log'", 'STORE_UNAVAILABLE', /permission denied/],
+    [
+      `IO error: While open a file for lock: ${location}/LOCK: Read-only file system`,
+      'STORE_WRITE_FAILED',
+      /Read-only/,
+    ],
+    [`IO error: While open a file for lock: ${location}/LOCK: Permission denied`, 'STORE_UNAVAILABLE', /denied/],
+    [`IO error: While lock file: ${location}/LOCK: Resource temporarily unavailable`, 'STORE_IN_USE', /LOCK/],
+    ["ENOENT: no such file or directory, scandir '/data/log'", 'STORE_CORRUPT', /scandir/],
+  ]
+  for (const [message, code, text] of refused) {
+    t.match(openError(location, new Error(message)), { code, message: text, details: { location } }, message)
+  }
 })
 
 t.test('a table that cannot be read is damage, never absence', async (t) => {

@@ -5,7 +5,7 @@ import { Cleaner } from './cleaner.js'
 import { logClock } from './log-clock.js'
 import { PositionRows } from './position-rows.js'
 import { reopeningStore } from './reopening-store.js'
-import { logErrorOf } from './store-failure.js'
+import { openErrorOf } from './store-failure.js'
 import { StoreLog } from './store-log.js'
 import { TailCache } from './tail-cache.js'
 import { TopicRegistry } from './topic-registry.js'
@@ -60,7 +60,8 @@ export async function openEmbeddedLog(
 
 /**
  * As `openEmbeddedLog`, on a store of its own: it is closed with the log, and opened anew after a failed write, so that
- * the log works again when the disk does. Errors: LOG_DIRECTORY_IN_USE, LOG_DAMAGED.
+ * the log works again when the disk does. Errors: LOG_DIRECTORY_IN_USE, LOG_DAMAGED, STORE_NOT_A_DIRECTORY,
+ * STORE_WRITE_FAILED, STORE_UNAVAILABLE.
  */
 export async function openEmbeddedLogAt(
   stores: StoreProvider,
@@ -68,7 +69,7 @@ export async function openEmbeddedLogAt(
   options: EmbeddedLogOptions,
 ): Promise<EmbeddedLog> {
   const store = await reopeningStore(stores, name).catch((error: unknown) => {
-    throw logErrorOf(error)
+    throw openErrorOf(error)
   })
   try {
     return await openLog({ ...options, store }, () => store.close())

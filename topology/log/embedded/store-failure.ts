@@ -13,3 +13,9 @@ export function logErrorOf(thrown: unknown): LogError {
   }
   return new LogError('LOG_UNAVAILABLE', `the log's store failed: ${cause.message}`, { cause })
 }
+
+/** As `logErrorOf`, of a store that did not open: what stands in the way of its directory is told in the store's own words. */
+export function openErrorOf(thrown: unknown): Error {
+  const told = ['STORE_NOT_A_DIRECTORY', 'STORE_WRITE_FAILED', 'STORE_UNAVAILABLE']
+  return thrown instanceof StoreError && told.includes(thrown.code) ? thrown : logErrorOf(thrown)
+}
