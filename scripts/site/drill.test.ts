@@ -2,6 +2,8 @@ import t from 'tap'
 import { by, KEYS, Sender, twoSites } from './test-sender.js'
 import { PARTITIONS } from './test-site-parts.js'
 
+t.setTimeout(120_000)
+
 t.test('a drill tells whether the loaded state is that of the active site, and leaves nothing', async (t) => {
   const sites = await twoSites(t)
   for (let n = 0; n < 30; n++) await sites.while(sites.primary.count(`key-${n % KEYS}`))

@@ -2,6 +2,8 @@ import t from 'tap'
 import type { Phase } from '../../processors/site/index.js'
 import { by, KEYS, Sender, twoSites } from './test-sender.js'
 
+t.setTimeout(120_000)
+
 t.test('FO-01 a failover asked for at the primary by several is one run, and loses and doubles nothing', async (t) => {
   const sites = await twoSites(t)
   const sender = new Sender(sites)

@@ -2,6 +2,8 @@ import t from 'tap'
 import { by, Sender, twoSites } from './test-sender.js'
 import { TestSites } from './test-sites.js'
 
+t.setTimeout(120_000)
+
 t.test(
   'the primary dies: the secondary is active within three checks and a tick; and back after the hold-off',
   async (t) => {
