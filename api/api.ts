@@ -2,6 +2,7 @@ import type { PluginAddressPolicy } from '../common/plugin-address.js'
 import type { Clock } from '../common/clock.js'
 import type { KeyValueStore } from '../state-stores/key-value-store.js'
 import type { Copies } from '../topology/audit/copies.js'
+import type { JournalSource } from '../topology/audit/journal-source.js'
 import type { LogRecord } from '../topology/log/log.js'
 import type { Streams } from '../topology/streams.js'
 import type { Gate } from './gate.js'
@@ -38,6 +39,8 @@ export interface Api {
   readonly ricId: string
   /** Bearer token of auditors; empty: none, and only callers on this machine are answered. */
   readonly auditToken: string
+  /** Journals as audits read them, opened for each question: the log's, with an archive of what it no longer has where there is one. */
+  readonly auditSource: () => Promise<JournalSource>
   /** An empty store for an audit to fold into; the audit closes it. */
   readonly openAuditStore: () => Promise<KeyValueStore>
   /** Of two sites in one log: the topic of the other site's journal of a domain. */

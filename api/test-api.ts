@@ -35,6 +35,7 @@ export async function testApi(
     streams,
     applicationId: 'test',
     auditToken: '',
+    auditSource: () => Promise.resolve({ reader: streams.log }),
     openAuditStore: () => memoryProvider().open('audit'),
     auditCopies: () => Promise.resolve({ others: [], copies: [], unread: [] }),
     clock: systemClock,

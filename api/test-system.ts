@@ -63,6 +63,7 @@ export async function testSystem(
     ncmpInventoryBasePath: '/ncmpInventory',
     applicationId: settings.applicationId,
     auditToken: settings.auditToken,
+    auditSource: () => Promise.resolve({ reader: driver.application.log }),
     openAuditStore: () => memoryProvider().open('audit'),
     auditCopies: () => copiesOf(driver.application),
     decodeRecord: (topic, { value }) => (value === null ? undefined : driver.application.codecOf(topic)?.decode(value)),

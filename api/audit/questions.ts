@@ -30,20 +30,19 @@ const querystring = {
 }
 const answer = { 200: { description: 'As the command with --json', type: ['object', 'array'] }, ...ownErrors }
 
-/** GET /audit/state and /audit/explain: the commands of these names, for one key. They fold the journal of its partition. */
+/**
+ * GET /audit/state and /audit/explain: the commands of these names, for one key. They fold the journal of its partition, where there is an
+ * archive from its nearest snapshot.
+ */
 export function registerAuditQuestions(app: FastifyInstance, api: Api): void {
-  const { streams, applicationId, openAuditStore: openStore, peerJournal } = api
-  const audit: Audit = {
-    source: { reader: streams.log },
-    applicationId,
-    processors: streams.processors,
-    openStore,
-    peerJournal,
-  }
+  const { streams, applicationId, auditSource, openAuditStore: openStore, peerJournal } = api
+  const { processors } = streams
   const gate = createGate(AUDITS_AT_ONCE)
-  const run = <Result>(reply: FastifyReply, work: (signal: AbortSignal) => Promise<Result>): Promise<Result> => {
+  const run = <Result>(reply: FastifyReply, work: (audit: Audit) => Promise<Result>): Promise<Result> => {
     const signal = clientWaits(reply)
-    return gate.run(signal, () => work(signal))
+    return gate.run(signal, async () => {
+      return work({ source: await auditSource(), applicationId, processors, openStore, peerJournal, signal })
+    })
   }
   const scope = ({ key, domain }: Route['Querystring']) => ({
     subject: key,
@@ -63,7 +62,7 @@ export function registerAuditQuestions(app: FastifyInstance, api: Api): void {
     ({ query }, reply) => {
       const { subject, ...rest } = scope(query)
       const request = { question: { kind: 'subject' as const, subject }, at: momentOf(query), ...rest }
-      return run(reply, (signal) => stateAt({ ...audit, signal }, request))
+      return run(reply, (audit) => stateAt(audit, request))
     },
   )
   app.get<Route>(
@@ -73,7 +72,7 @@ export function registerAuditQuestions(app: FastifyInstance, api: Api): void {
     },
     ({ query }, reply) => {
       const request = { ...scope(query), at: momentOf(query), limit: query.limit, every: query.every }
-      return run(reply, (signal) => explain({ ...audit, signal }, request))
+      return run(reply, (audit) => explain(audit, request))
     },
   )
 }

@@ -111,6 +111,7 @@ export async function testCluster(
       ncmpInventoryBasePath: '/ncmpInventory',
       applicationId: 'test',
       auditToken: '',
+      auditSource: () => Promise.resolve({ reader: streams.log }),
       openAuditStore: () => memoryProvider().open('audit'),
       auditCopies: () => copiesOf(application),
       decodeRecord: () => undefined,

@@ -77,6 +77,13 @@ export const serviceSettings = {
     description:
       'Token that callers of `/audit`, and readers of journals over `/ops/topics`, send as `Authorization: Bearer`; empty: only callers on this machine are answered. Better in the file or the environment.',
   },
+  auditArchive: {
+    type: 'string',
+    default: '',
+    expected: 'a directory',
+    description:
+      'Directory of an archive of these journals, which `archive` goes on writing: `/audit/state` and `/audit/explain` read from it what the log no longer has and begin at its snapshots. Empty: they fold from the start of the log.',
+  },
   settingsActor: {
     type: 'string',
     default: '',

@@ -16,6 +16,7 @@ import { Application } from '../../topology/application.js'
 import { copiesOf } from '../../topology/audit/copies.js'
 import { ClusterStreams } from '../../topology/cluster/cluster-streams.js'
 import { Peers } from '../../topology/cluster/peers.js'
+import { archivedSource } from '../audit/archived-source.js'
 import { peerJournalOf } from '../audit/audited-processors.js'
 import { scratchStores } from '../audit/scratch-stores.js'
 import type { Domains } from '../site/domain-host.js'
@@ -148,6 +149,7 @@ export async function startPulsefold(
       applicationId: settings.applicationId,
       ricId: settings.ricId,
       auditToken: settings.auditToken,
+      auditSource: () => archivedSource({ history: settings.auditArchive || undefined }, running.streams.log),
       openAuditStore: () => scratch.openStore(),
       peerJournal: peerJournalOf(settings),
       auditCopies: () => copiesOf(running.application),

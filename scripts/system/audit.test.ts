@@ -3,8 +3,10 @@ import { join } from 'node:path'
 import t from 'tap'
 import type { Entry } from '../../state-stores/key-value-store.js'
 import { rocksDbProvider } from '../../state-stores/rocksdb/provider.js'
+import { writeArchive } from '../../topology/archive/write-archive.js'
 import type { Explanation } from '../../topology/audit/explain.js'
 import { replayJournals } from '../../topology/audit/replay-journals.js'
+import type { StateAt } from '../../topology/audit/state-at.js'
 import { verify } from '../../topology/audit/verify.js'
 import type { Verification } from '../../topology/audit/verify.js'
 import { openTaskStoreReader } from '../audit/embedded-reader.js'
@@ -55,6 +57,28 @@ t.test(
     t.equal(await system.level('dev-1'), 'NONE')
   },
 )
+
+t.test('with auditArchive questions over HTTP begin at its snapshots, and answer as without', async (t) => {
+  const auditArchive = temporaryFolder(t)
+  const system = await startSystem(t, { partitions: 1, auditArchive })
+  const { url } = system.pulsefold()
+  const archive = async (): Promise<void> => {
+    const audit = await openAudit({ url }, [], {})
+    await writeArchive(audit, { directory: auditArchive }).finally(() => audit.close())
+  }
+  await system.register(PLUGIN, ['dev-1'])
+  await archive()
+  await system.append([heartbeat('dev-1', 'NONE')])
+  await system.levelIs('dev-1', 'NONE')
+  await archive()
+  const state = { trustLevel: 'NONE' }
+  const asked = await system.json<StateAt>('/audit/state?key=dev-1')
+  const [answered] = asked.weAnswered.filter(({ domain }) => domain === 'trust-level')
+  t.match(answered, { result: { state }, gaps: [], unreadable: [] })
+  t.ok(answered && answered.folded.from > 0, 'from a snapshot on')
+  const [told] = await system.json<Explanation[]>('/audit/explain?key=dev-1')
+  t.match(told, { state, steps: [{ what: 'CmHandlesRegistered' }, { what: 'HeartbeatReported' }] })
+})
 
 t.test('verify of a stopped Pulsefold: its stores, changelogs and seals are what its journals give', async (t) => {
   const dataDir = temporaryFolder(t)
