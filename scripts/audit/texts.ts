@@ -14,6 +14,8 @@ export function gapLines(gaps: readonly Gap[], unreadable: readonly string[] = [
         const what = `${which} were loaded at record ${loadedAt} of this site's journal and are not in it`
         return `GAP ${topic}/${partition}: ${what}; all behind that may differ`
       }
+      if (to === 0)
+        return `GAP ${topic}/${partition}: nothing of it is in what was read; all that depends on it may differ`
       return `GAP ${topic}/${partition}: records ${from} to ${to - 1} are missing; all that depends on them may differ`
     }),
     ...unreadable.map((message) => `SKIPPED ${message}`),
@@ -42,4 +44,11 @@ export function valueText(name: string, value: unknown): string {
   if (value === undefined || value === null) return 'nothing'
   const isTime = typeof value === 'number' && value > 1e12 && value < 4e12 && !/offset|index|number/i.test(name)
   return isTime ? timeText(value) : typeof value === 'string' ? value : JSON.stringify(value)
+}
+
+/** An event about many keys names a rule for each. */
+export function repeatedOnce(lines: readonly string[]): readonly string[] {
+  const times = new Map<string, number>()
+  for (const line of lines) times.set(line, (times.get(line) ?? 0) + 1)
+  return [...times].map(([line, count]) => (count === 1 ? line : `${line} (${count} times)`))
 }

@@ -5,7 +5,7 @@ import { parseMoment, parseOffset } from '../../topology/audit/moment-text.js'
 import { auditCommand, byComma, runAudit } from '../audit/audit-command.js'
 import type { AuditFlags } from '../audit/audit-command.js'
 import { openAudit } from '../audit/open-audit.js'
-import { flatText, gapLines } from '../audit/texts.js'
+import { flatText, gapLines, repeatedOnce } from '../audit/texts.js'
 
 interface Flags extends AuditFlags {
   readonly withUrl?: string
@@ -66,7 +66,7 @@ function lines({ domain, partition, a, b, rows, hasMore, gaps, unreadable }: Par
     ...rows.flatMap((row) => [
       `  ${row.table}/${row.key}: ${changed(row.a, row.b)}`,
       ...(row.why === null ? [] : [`    at ${row.why.offset}:${row.why.index}`]),
-      ...(row.why?.rules ?? []).map(({ rule, compared }) => `    because ${rule}: ${flatText(compared)}`),
+      ...repeatedOnce((row.why?.rules ?? []).map(({ rule, compared }) => `    because ${rule}: ${flatText(compared)}`)),
     ]),
     ...(hasMore ? ['  and more: --limit'] : []),
     ...gapLines(gaps, unreadable),

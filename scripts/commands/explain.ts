@@ -8,7 +8,7 @@ import { auditCommand, keyAndSettings, runAudit } from '../audit/audit-command.j
 import type { AuditFlags } from '../audit/audit-command.js'
 import { momentOf } from '../audit/moment-flags.js'
 import type { MomentFlags } from '../audit/moment-flags.js'
-import { flatText, gapLines, timeText, valueText, workText } from '../audit/texts.js'
+import { flatText, gapLines, repeatedOnce, timeText, valueText, workText } from '../audit/texts.js'
 
 interface Flags extends AuditFlags, Pick<MomentFlags, 'position'> {
   readonly at?: number
@@ -62,13 +62,6 @@ function stepLines(step: Step): readonly string[] {
     ...repeatedOnce(step.rules.map(({ rule, compared }) => `  because ${rule}: ${flatText(compared)}`)),
     `  ${changeText(step)}`,
   ]
-}
-
-/** An event about many keys names a rule for each. */
-function repeatedOnce(lines: readonly string[]): readonly string[] {
-  const times = new Map<string, number>()
-  for (const line of lines) times.set(line, (times.get(line) ?? 0) + 1)
-  return [...times].map(([line, count]) => (count === 1 ? line : `${line} (${count} times)`))
 }
 
 function changeText({ before, after, changes }: Step): string {

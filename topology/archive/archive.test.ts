@@ -17,6 +17,7 @@ import type { Test } from 'tap'
 import type { Audit } from '../audit/audit.js'
 import { explain } from '../audit/explain.js'
 import type { JournalReader } from '../audit/journal-source.js'
+import type { Moment } from '../audit/moment.js'
 import { replayJournals } from '../audit/replay-journals.js'
 import { stateAt } from '../audit/state-at.js'
 import { auditedDriver, auditOf, withoutWork } from '../audit/test-audit.js'
@@ -24,6 +25,7 @@ import type { AuditedDriver } from '../audit/test-audit.js'
 import { verify } from '../audit/verify.js'
 import { countingProcessor, counts, totals } from '../counting-processor.js'
 import type { Processor } from '../processor.js'
+import { partitionOf } from '../partitioner.js'
 import { JOURNAL } from '../system/counting-run.js'
 import { openArchive } from './archive-source.js'
 import { CHAIN_FILE, readChain } from './chain.js'
@@ -144,6 +146,66 @@ t.test('a pack of some time is an archive whose digests are those that were seal
   const at = { kind: 'time', time: driver.clock.now() - 6000 } as const
   const weAnswered = async (of: Audit) => withoutWork((await stateAt(of, { question: subject, at })).weAnswered)
   t.same(await weAnswered(pack), await weAnswered(audit))
+})
+
+t.test('a moment before the begin of a pack is answered with what is missing', async (t) => {
+  const audited = await history(t)
+  const { audit, directory, driver } = audited
+  const now = driver.clock.now()
+  await writeArchive(audit, { directory, fromTime: now - 5000 })
+  const pack = await archived(audited, directory)
+  const { start: to } = await pack.source.reader.offsets({ topic: JOURNAL, partition: 0 })
+  const missing = [{ topic: JOURNAL, partition: 0, from: 0, to }]
+  const time = (ms: number): Moment => ({ kind: 'time', time: ms })
+  const before = (offset: number): Moment => ({ kind: 'offset', offset })
+  const position = (offset: number): Moment => ({
+    kind: 'positions',
+    positions: [{ topic: JOURNAL, partition: 0, offset }],
+  })
+  const moments: readonly (readonly [Moment, readonly unknown[]])[] = [
+    [time(now - 9000), missing],
+    [before(to - 1), missing],
+    [position(to - 2), missing],
+    [before(to), []],
+    [position(to - 1), []],
+    [time(now - 2000), []],
+    [end, []],
+  ]
+  for (const [at, gaps] of moments) {
+    const { wasTrue, weAnswered } = await stateAt(pack, { question: { kind: 'subject', subject: 'a' }, at })
+    const told = [
+      ...(wasTrue ?? []),
+      ...weAnswered,
+      ...(await explain(pack, { subject: 'a', at, limit: 5, every: true })),
+      ...(await replayJournals(pack, { until: at })),
+    ]
+    t.ok(told.length >= 3)
+    for (const one of told) t.same(one.gaps, gaps, JSON.stringify(at))
+  }
+})
+
+t.test('a partition that a pack has nothing of is a gap in every answer', async (t) => {
+  const audited = await auditedDriver(t, { partitions: 4 })
+  const { audit, driver, send } = audited
+  await send('k0', 'k1', 'k2', 'k3', 'k4')
+  await driver.advance(3000)
+  const directory = t.testdir()
+  await writeArchive(audit, { directory, keys: ['k0'] })
+  const pack = await archived(audited, directory)
+  const held = partitionOf('k0', 4)
+  const other = ['k1', 'k2', 'k3', 'k4'].find((key) => partitionOf(key, 4) !== held) ?? ''
+  const gap = { topic: JOURNAL, partition: partitionOf(other, 4), from: 0, to: 0 }
+  const subject = { kind: 'subject', subject: other } as const
+  t.match(await stateAt(pack, { question: subject, at: end }), { weAnswered: [{ gaps: [gap] }] })
+  t.match(await explain(pack, { subject: other, at: end, limit: 5, every: true }), [{ gaps: [gap] }])
+  for (const { partition, verdict, notVerified, gaps } of await verify(pack, {})) {
+    if (partition === held) t.same({ verdict, gaps }, { verdict: 'equal', gaps: [] })
+    else
+      t.match(
+        { verdict, notVerified, gaps },
+        { verdict: 'unknown', notVerified: [{ why: /nothing of it/ }], gaps: [{ from: 0, to: 0 }] },
+      )
+  }
 })
 
 t.test('a byte that is changed, missing, added or elsewhere is found, and no answer rests on it', async (t) => {

@@ -73,9 +73,10 @@ export async function withFold<Result>(
   const { source, signal } = audit
   const peerJournal = audit.peerJournal?.(processor.name)
   // A journal that begins later may have a snapshot there: without it there is nothing to fold.
-  const { start } = await source.reader.offsets(journal)
+  const { start, end } = await source.reader.offsets(journal)
   const snapshot = await source.snapshotBefore?.(journal, Math.max(from, start))
-  const knownGaps = (await source.parts?.(journal))?.flatMap(({ gaps }) => gaps)
+  const parts = await source.parts?.(journal)
+  const knownGaps = parts?.flatMap(({ gaps }) => gaps)
   const store = await audit.openStore()
   try {
     return await work(
@@ -86,6 +87,7 @@ export async function withFold<Result>(
         store,
         snapshot,
         knownGaps,
+        isAbsent: parts?.length === 0 && start === end,
         peerJournal,
         signal,
         ...observers,

@@ -17,7 +17,7 @@ import type { OwnerEntry } from '../journal/entry.js'
 import { missingFrom } from './journal-source.js'
 import type { Gap, JournalReader, Snapshot } from './journal-source.js'
 import { loadedRecords, unloadedRecords } from './loaded-records.js'
-import { missingBehind } from './moment.js'
+import { missingBefore, missingBehind } from './moment.js'
 import type { Moment } from './moment.js'
 
 export interface JournalFoldOptions {
@@ -30,6 +30,8 @@ export interface JournalFoldOptions {
   readonly peerJournal?: string | undefined
   /** What is known to be missing of the journal, or to have been loaded. */
   readonly knownGaps?: readonly Gap[] | undefined
+  /** What is read has nothing of the journal, as an audit pack has of other partitions. */
+  readonly isAbsent?: boolean | undefined
   /** Where to begin; default: an empty state at the journal's start. */
   readonly snapshot?: Snapshot | undefined
   /**
@@ -86,9 +88,9 @@ export class JournalFold {
   #isLoaded = false
 
   private constructor(options: JournalFoldOptions) {
-    const { processor, journal, snapshot } = options
+    const { processor, journal, snapshot, isAbsent = false } = options
     this.#options = options
-    this.gaps = [...(snapshot?.gaps ?? [])]
+    this.gaps = isAbsent ? [{ ...journal, from: 0, to: 0 }] : [...(snapshot?.gaps ?? [])]
     this.rows = new RowStore(options.store, processor.tables, options.rowCacheBytes ?? ROW_CACHE_BYTES)
     this.digest = snapshot?.digest ?? createStoreDigest()
     this.codec = blockCodec(processor.events)
@@ -175,12 +177,23 @@ export class JournalFold {
     return this.#options.store
   }
 
-  /** What the state lacks as of a moment: `gaps`, what its position has and the journal has not, and what this site has of another one's journal and has not loaded by then. */
-  async gapsAt(until: Moment): Promise<readonly Gap[]> {
-    const { reader, journal, peerJournal } = this.#options
+  /**
+   * What the state lacks as of a moment: `gaps`, what lies before all snapshots, what its position has and the journal has not, and
+   * what this site has of another one's journal and has not loaded by then. `asked`: the moment that the state is to be of.
+   */
+  async gapsAt(until: Moment, asked = until): Promise<readonly Gap[]> {
+    const { reader, journal, peerJournal, snapshot } = this.#options
+    const { start } = await reader.offsets(journal)
+    const begun = { offset: this.begunAt, time: snapshot?.state.time ?? 0 }
+    const before = begun.offset === start ? missingBefore(journal, asked, begun) : []
     const upTo = until.kind === 'time' ? until.time : until.kind === 'end' ? undefined : this.folder.state.time
     const behind = missingBehind(journal, until, this.#offset)
-    return [...this.gaps, ...behind, ...(await unloadedRecords(reader, journal, this.gaps, { upTo, peerJournal }))]
+    return [
+      ...before,
+      ...this.gaps,
+      ...behind,
+      ...(await unloadedRecords(reader, journal, this.gaps, { upTo, peerJournal })),
+    ]
   }
 
   /** Leaves out what lies before `offset`: it is known to change nothing. What it lacks is a gap all the same. */

@@ -43,7 +43,7 @@ export interface JournalPart {
   readonly gaps: readonly Gap[]
 }
 
-/** Records of a journal that are not there: from `from` to `to`, exclusive. */
+/** Records of a journal that are not there: from `from` to `to`, exclusive; 0 and 0: all, what is read has nothing of it. */
 export interface Gap extends TopicPartition {
   readonly from: number
   readonly to: number

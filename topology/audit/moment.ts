@@ -37,6 +37,20 @@ export function missingBehind(journal: TopicPartition, moment: Moment, end: numb
   return [{ topic: journal.topic, partition: journal.partition, from: end, to: named.offset + 1 }]
 }
 
+/** What a state lacks that begins at a snapshot behind the moment asked for, with none before it: it cannot be taken back. */
+export function missingBefore(
+  { topic, partition }: TopicPartition,
+  moment: Moment,
+  begun: { readonly offset: number; readonly time: number },
+): readonly Gap[] {
+  const named = positionIn({ topic, partition }, moment)
+  const isBehind =
+    (moment.kind === 'time' && moment.time < begun.time) ||
+    (moment.kind === 'offset' && moment.offset < begun.offset) ||
+    (named !== undefined && named.offset + 1 < begun.offset)
+  return isBehind && begun.offset > 0 ? [{ topic, partition, from: 0, to: begun.offset }] : []
+}
+
 /** Those of some journals that positions name; all, where the moment is none of positions. Errors: AUDIT_MOMENT_INVALID: none is. */
 export function namedIn<Journal extends { readonly journal: TopicPartition }>(
   journals: readonly Journal[],

@@ -4,7 +4,7 @@ import type { Audit, AuditScope } from './audit.js'
 import { AuditError } from './errors.js'
 import type { JournalFold } from './journal-fold.js'
 import type { Gap } from './journal-source.js'
-import { missingBehind, namedIn, offsetOf } from './moment.js'
+import { missingBefore, missingBehind, namedIn, offsetOf } from './moment.js'
 import type { Moment } from './moment.js'
 import { rowsOfKey } from './rows.js'
 
@@ -76,7 +76,8 @@ export async function replayJournals(audit: Audit, request: ReplayRequest): Prom
         )
       }
       const one = await replay({ domain: processor.name, journal, end, keys }, onProgress)
-      replayed[i] = { ...one, gaps: [...one.gaps, ...missingBehind(journal, request.until, end)] }
+      const before = one.from === start ? missingBefore(journal, request.until, { ...one, offset: one.from }) : []
+      replayed[i] = { ...one, gaps: [...before, ...one.gaps, ...missingBehind(journal, request.until, end)] }
     }
   }
   await Promise.all(replayers.map(replayWaiting))

@@ -117,14 +117,19 @@ async function trueState(
     }
     await fold.foldTo(end)
     for (const loaded of loadedLater) await fold.noteLoaded(...loaded)
-    return partitionState(fold, question, { kind: 'end' })
+    return partitionState(fold, question, { kind: 'end' }, { kind: 'time', time })
   })
 }
 
-async function partitionState(fold: JournalFold, question: Question, until: Moment): Promise<PartitionState> {
+async function partitionState(
+  fold: JournalFold,
+  question: Question,
+  until: Moment,
+  asked = until,
+): Promise<PartitionState> {
   const { processor, partition, offset, work: folded, unreadable } = fold
   const result = await answer(fold, question)
-  const gaps = await fold.gapsAt(until)
+  const gaps = await fold.gapsAt(until, asked)
   return {
     domain: processor.name,
     partition,

@@ -190,6 +190,7 @@ function notVerified(
   const isLate = from > 0 && (gap === undefined || gap.loadedAt !== undefined || gap.to > from)
   const before = isLate ? [{ from: 0, to: from - 1, why: 'it lies before the snapshot at which folding began' }] : []
   const last = upTo ?? from
+  if (gap?.to === 0 && gap.loadedAt === undefined) return [{ from: 0, to: 0, why: 'nothing of it is in what was read' }]
   if (gap !== undefined) {
     const lost = missingFrom(gap)
     const told = last < lost ? [{ from: last + 1, to: lost, why: 'nothing is sealed of it' }] : []
