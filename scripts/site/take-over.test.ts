@@ -93,6 +93,23 @@ t.test('an operator is answered at once, also while the other site hangs', async
   await sites.until('aborted at both', () => sites.isSteady(), 60_000)
 })
 
+t.test(
+  'a primary that was not well meanwhile takes back only when it has been well for the whole hold-off',
+  async (t) => {
+    const sites = await twoSites(t, { settings: { failbackHoldOffMs: 60_000 } })
+    sites.primary.crash()
+    await sites.until('taken over', () => sites.secondary.consumes, 60_000)
+    await sites.while(sites.primary.start())
+    await sites.advance(30_000)
+    sites.primary.troubles = ['not well again']
+    await sites.advance(20_000)
+    sites.primary.troubles = []
+    await sites.advance(55_000)
+    t.ok(sites.isSteady() && sites.secondary.consumes, 'long after the switch, but not well for long enough')
+    await sites.until('failed back', () => sites.isSteady() && sites.primary.consumes, 60_000)
+  },
+)
+
 t.test('after a switch by request nothing goes back by itself', async (t) => {
   const sites = await twoSites(t, { settings: { failbackHoldOffMs: 10_000 } })
   await sites.while(sites.primary.site.act('failover', by))
