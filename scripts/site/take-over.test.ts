@@ -114,6 +114,8 @@ t.test('after a switch by request nothing goes back by itself', async (t) => {
   const sites = await twoSites(t, { settings: { failbackHoldOffMs: 10_000 } })
   await sites.while(sites.primary.site.act('failover', by))
   await sites.until('failovered', () => sites.isSteady() && sites.secondary.consumes)
+  const { switchedAt, windowFrom } = sites.secondary.site.record
+  t.equal(switchedAt - windowFrom, 3 * 3_600_000, 'the window of a switch by request')
   await sites.advance(60_000)
   t.ok(sites.secondary.consumes)
 })
