@@ -12,6 +12,7 @@ import { errorBody, surfaceOf } from './error-shapes.js'
 import { ApiError, retryAfter } from './errors.js'
 import { publicError } from './http-status.js'
 import { parseJsonBody } from './json-body.js'
+import { parameterError } from './parameter-error.js'
 import { registerInstances } from './instances/route.js'
 import type { InstanceRoutes } from './instances/route.js'
 import { ADDRESS_HEALTH } from './external-platforms/domain.js'
@@ -31,8 +32,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** Answered also while the service stops. */
     readonly servedWhileStopping?: true
-    /** Numbers in the body are read as their texts, so that no digit is lost. */
-    readonly numbersAsTexts?: true
+    /** Whole numbers in the body are read as their texts, so that no digit is lost. */
+    readonly wholeNumbersAsTexts?: true
   }
 }
 
@@ -118,17 +119,19 @@ export async function createApp(
     throw new ApiError('METHOD_NOT_ALLOWED', `this path takes ${methods.join(', ')}`)
   })
 
-  const ajv = new Ajv({ coerceTypes: true, useDefaults: true })
+  const ajv = new Ajv({ coerceTypes: true, useDefaults: true, verbose: true })
   app.setValidatorCompiler(({ schema, httpPart }) =>
     // Bodies and headers are checked by their routes, in the order and with the texts that clients know.
     httpPart === 'querystring' || httpPart === 'params' ? ajv.compile(schema as object) : () => true,
   )
+  app.setSchemaErrorFormatter(parameterError)
   app.setSerializerCompiler(() => JSON.stringify)
 
   app.removeAllContentTypeParsers()
   app.addContentTypeParser(/^application\/(?:[\w.-]+\+)?json(?:;|$)/, { parseAs: 'buffer' }, (request, body, done) => {
     try {
-      const numbersAsTexts = request.routeOptions.config.numbersAsTexts === true || surface(request) === 'ncmp'
+      const { wholeNumbersAsTexts } = request.routeOptions.config
+      const numbersAsTexts = surface(request) === 'ncmp' ? 'all' : wholeNumbersAsTexts === true ? 'whole' : 'none'
       done(null, parseJsonBody(body as Buffer, numbersAsTexts))
     } catch (error) {
       done(error as Error)

@@ -9,6 +9,23 @@ import { testApi } from './test-api.js'
 
 const INSIDES = /\bat .*\.[jt]s|node_modules|\/var\/|\/tmp\/|:9092|kafka-7|Error:/
 
+t.test('a wrong parameter is named with its value and what it may be', async (t) => {
+  const { server } = await testApi(t)
+  for (const [url, text] of [
+    ['/ncmp/v1/ch/x?evidence=maybe', 'evidence: "maybe" is not one of true, false'],
+    ['/ncmpInventory/v1/ch?distinguishedName=/a&distinguishedName=/b', 'distinguishedName is given 2 times'],
+    ['/ops/topology?format=svg', 'format: "svg" is not one of text, json, mermaid'],
+    ['/ops/topics/alarms/records?limit=0', 'limit: 0 is not a whole number from 1 to 10000'],
+    ['/ops/topics/alarms/records?offset=x', 'offset: "x" is not a whole number from 0'],
+    ['/ops/dead-letters?limit=1.5', 'limit: "1.5" is not a whole number from 1 to 1000'],
+    ['/audit/state', 'key is required'],
+  ] as const) {
+    const answer = await server.app.inject(url)
+    const { message, details = message } = answer.json<{ message: string; details?: string }>()
+    t.strictSame([answer.statusCode, details], [400, text], url)
+  }
+})
+
 t.test('HT-12 one shape a surface, without insides', async (t) => {
   const { server, streams, logLines } = await testApi(t)
   const json = { 'content-type': 'application/json' }

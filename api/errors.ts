@@ -85,6 +85,13 @@ export interface Fault {
   readonly message: string
 }
 
+/** The first of several faults, and how many there are besides. */
+export function inShort([first, ...more]: readonly Fault[]): string {
+  const others =
+    more.length === 0 ? '' : more.length === 1 ? ', and one more fault' : `, and ${more.length} more faults`
+  return (first?.message ?? '') + others
+}
+
 export interface ApiErrorContext {
   /** In place of the code's own title. */
   readonly title?: string

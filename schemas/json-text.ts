@@ -56,12 +56,14 @@ export function elementTexts(json: Buffer, limit: number): Buffer[] | 'NOT_AN_AR
 }
 
 const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/
+const WHOLE_NUMBER = /^-?(?:0|[1-9]\d*)$/
 
 /**
- * The same JSON with each number as a string of its text, so that no digit is lost in parsing; for documents in which every
- * scalar is read as text. What is no JSON number stays as it is, for the parser to refuse.
+ * The same JSON with each number, or each one written without fraction and exponent, as a string of its text, so that no digit
+ * is lost in parsing. What is no JSON number stays as it is, for the parser to refuse.
  */
-export function quoteNumbers(json: Buffer): Buffer {
+export function quoteNumbers(json: Buffer, which: 'all' | 'whole' = 'all'): Buffer {
+  const quoted = which === 'all' ? NUMBER : WHOLE_NUMBER
   const parts: (Buffer | string)[] = []
   let done = 0
   for (let at = 0; at < json.length; at++) {
@@ -71,7 +73,7 @@ export function quoteNumbers(json: Buffer): Buffer {
       const start = at
       while (isNumberByte(json[at + 1])) at++
       const text = json.toString('latin1', start, at + 1)
-      if (!NUMBER.test(text)) continue
+      if (!quoted.test(text)) continue
       parts.push(json.subarray(done, start), `"${text}"`)
       done = at + 1
     }

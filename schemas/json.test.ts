@@ -125,5 +125,9 @@ t.test('numbers become the texts that were sent; all else, and what is no JSON, 
     '{"a":"12345678901234567890","b":["1.50","-0","1e5","-2.5E-3"],"c":"7 \\" 8","d":true,"e":null}',
   )
   t.equal(quoted('9'), '"9"')
+  t.equal(
+    quoteNumbers(Buffer.from('[-1,0,12345678901234567890,1.0,1e3]'), 'whole').toString(),
+    '["-1","0","12345678901234567890",1.0,1e3]',
+  )
   for (const json of ['{"a":01}', '[1.2.3]', '[-]', '{"x1":false}', '']) t.equal(quoted(json), json, json)
 })

@@ -5,7 +5,7 @@ import { recordsOf } from '../../schemas/cloudevents/http.js'
 import type { EventRecord } from '../../schemas/cloudevents/cloud-event.js'
 import type { Position } from '../../topology/streams.js'
 import type { Api } from '../api.js'
-import { ApiError } from '../errors.js'
+import { ApiError, inShort } from '../errors.js'
 import type { ApiErrorCode, Fault } from '../errors.js'
 import { ownErrors, positionSchema } from '../ops/schemas.js'
 import { tellPositions } from '../positions.js'
@@ -68,8 +68,7 @@ const refusals: Readonly<Record<string, ApiErrorCode>> = {
 function rejection(faults: readonly Fault[]): ApiError {
   const kinds = new Set(faults.map((fault) => refusals[fault.code] ?? 'EVENTS_REJECTED'))
   const [kind = 'EVENTS_REJECTED', ...others] = kinds
-  const [first, ...more] = faults
-  const message = `nothing was taken: ${first?.message ?? ''}${more.length === 0 ? '' : `, and ${more.length} more faults`}`
+  const message = `nothing was taken: ${inShort(faults)}`
   return new ApiError(others.length === 0 ? kind : 'EVENTS_REJECTED', message, { faults })
 }
 

@@ -251,9 +251,15 @@ t.test('IV-12 the call of a retry stands in the journal with every digit', async
     events.filter(({ type }) => type === 'RetryRequested'),
     [{ data: { callId: '9007199254740993' } }],
   )
-  for (const wrong of ['{"callId":true}', '{"callId":""}', '{"callId":{}}', '[]']) {
-    t.equal((await ask('POST', '/vm/selections', wrong)).statusCode, 400, wrong)
+  for (const wrong of ['true', '""', '{}', '1.5', '1e3', '1.0', 'null']) {
+    t.match(
+      body(await ask('POST', '/vm/selections', `{"callId":${wrong}}`)),
+      { status: 400, code: 'BODY_INVALID', errors: [{ field: 'callId', message: /not a text or a whole number/ }] },
+      wrong,
+    )
   }
+  t.equal((await ask('POST', '/vm/selections', '[]')).statusCode, 400)
+  t.notMatch(await ask('POST', '/vm/selections', '{"callId":"1.5"}'), { statusCode: 400 }, 'a text may say anything')
 })
 
 t.test('a call does not wait for a retry whose answer does not come', async (t) => {

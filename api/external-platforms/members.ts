@@ -1,6 +1,6 @@
 import { cut } from '../../common/errors.js'
 import { isJsonObject } from '../../schemas/json.js'
-import { ApiError } from '../errors.js'
+import { ApiError, inShort } from '../errors.js'
 import type { Fault } from '../errors.js'
 
 /** Reads the members of a body and collects all that is wrong with them. */
@@ -40,10 +40,7 @@ export function membersOf(body: unknown): Members {
     },
     wrong,
     check() {
-      const [first] = faults
-      if (first === undefined) return
-      const more = faults.length === 1 ? '' : `, and ${faults.length - 1} more faults`
-      throw new ApiError('BODY_INVALID', first.message + more, { faults })
+      if (faults.length > 0) throw new ApiError('BODY_INVALID', inShort(faults), { faults })
     },
   }
 }

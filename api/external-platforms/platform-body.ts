@@ -1,3 +1,4 @@
+import { cut } from '../../common/errors.js'
 import { nameFault, NAME_LIMIT, platformNameFault } from '../../schemas/address-health/names.js'
 import { SELECTION_MODES } from '../../schemas/address-health/journal-events.js'
 import type {
@@ -95,10 +96,11 @@ function newAddresses(members: Members): readonly NewAddress[] {
     const { address: text, state = 'active' } = isJsonObject(item) ? item : { address: item }
     const address = isName(text)
     const active = isStartState(state)
-    if (address === undefined) members.wrong(`addresses[${at}].address`, `is not ${name}`)
-    else if (seen.has(address)) members.wrong(`addresses[${at}].address`, 'stands there twice')
+    if (address === undefined) members.wrong(`addresses[${at}].address`, `is ${cut(text)}, not ${name}`)
+    else if (seen.has(address))
+      members.wrong(`addresses[${at}].address`, `is ${cut(address)}, which stands there twice`)
     else seen.add(address)
-    if (active === undefined) members.wrong(`addresses[${at}].state`, 'is not active or inactive')
+    if (active === undefined) members.wrong(`addresses[${at}].state`, `is ${cut(state)}, not active or inactive`)
     return address === undefined || active === undefined ? [] : [{ address, active }]
   })
 }

@@ -25,7 +25,7 @@ export function registerSelections(app: FastifyInstance, api: Api): void {
   app.post<{ Params: { name: string } }>(
     '/external-platforms/:name/selections',
     {
-      config: { numbersAsTexts: true },
+      config: { wholeNumbersAsTexts: true },
       schema: {
         tags: ['external platforms'],
         headers: schemas.reading.headers,
@@ -78,7 +78,7 @@ async function retryOf(
   return result.ok && result.answer.granted ? result.answer.attemptId : undefined
 }
 
-/** Numbers come as their texts here. Errors: BODY_INVALID. */
+/** Whole numbers come as their texts here. Errors: BODY_INVALID. */
 function callIdOf(body: unknown): string {
   if (body === undefined) return ''
   const members = membersOf(body)

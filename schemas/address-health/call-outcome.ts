@@ -120,7 +120,8 @@ function faultOf(members: Readonly<Record<string, unknown>>): OutcomeFault {
   for (const name of ['platform', 'address', 'callId', 'attemptId']) {
     const value = members[name]
     if (value === null) continue
-    if (typeof value !== 'string') return invalid(name, `${name} is ${cut(value)}, not a text`)
+    const wanted = name === 'callId' ? 'a text or a whole number' : 'a text'
+    if (typeof value !== 'string') return invalid(name, `${name} is ${cut(value)}, not ${wanted}`)
     const fault = nameFault(value)
     if (fault !== null) return invalid(name, `${name} ${fault}`)
   }
