@@ -1,4 +1,7 @@
 import { execFile } from 'node:child_process'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import t from 'tap'
@@ -27,6 +30,7 @@ const cases = [
   { args: ['topology', '--application-id', 'x', '--format', 'mermaid'], code: 0, stdout: /^flowchart LR\n/ },
   { args: ['topology', '--format=svg'], code: 64, stderr: /text, json, mermaid/ },
   { args: ['errors'], code: 0, stdout: /^ {2}STORE_IN_USE\n {6}\S/m },
+  { args: ['schemas', 'check'], code: 78, stderr: /schemaRegistryUrl is "", expected: the address of a registry/ },
   { args: ['simulat'], code: 64, stderr: /Did you mean simulate\?/ },
   { args: [], code: 64, stderr: /Usage: pulsefold/ },
 ]
@@ -35,3 +39,16 @@ for (const { args, ...expected } of cases) {
     t.match(await pulsefold(...args), expected)
   })
 }
+
+t.test('a command that asks a Pulsefold for what it runs without says what it is for', async (t) => {
+  const server = createServer((_request, response) => {
+    response.writeHead(404).end('{"status":404,"code":"ROUTE_NOT_FOUND","message":"there is no such path"}')
+  })
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  t.teardown(() => server.close())
+  const { port } = server.address() as AddressInfo
+  t.match(await pulsefold('site', 'status', '--url', `http://127.0.0.1:${port}`), {
+    code: 70,
+    stderr: /GET \/site answered 404: .*`site` is for two sites \(`sitePeerUrl`\)/,
+  })
+})

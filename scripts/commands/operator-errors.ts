@@ -6,6 +6,10 @@ export const operatorErrors = {
     action: 'Start Pulsefold (./scripts/start), or give the address of a running instance with --url.',
     retryable: true,
   },
+  PULSEFOLD_WITHOUT_IT: {
+    action:
+      'Ask a Pulsefold that has what this is about: `site` is for two sites (`sitePeerUrl`), `platforms` for one whose `domains` have address-health.',
+  },
   PULSEFOLD_REFUSED: { action: 'Read the answer in the message.' },
 } as const
 

@@ -8,7 +8,7 @@ export interface OperatorFlags {
   readonly reason?: string
 }
 
-/** Asks a running instance; GET without `method`. `headersTimeout`: longest time until the answer begins, ms; 0: any. Rejects with PULSEFOLD_NOT_REACHED, PULSEFOLD_REFUSED. */
+/** Asks a running instance; GET without `method`. `headersTimeout`: longest time until the answer begins, ms; 0: any. Rejects with PULSEFOLD_NOT_REACHED, PULSEFOLD_WITHOUT_IT, PULSEFOLD_REFUSED. */
 export async function askInstance<Body>(
   flags: OperatorFlags,
   path: string,
@@ -35,15 +35,19 @@ export async function askInstance<Body>(
     throw new OperatorError('PULSEFOLD_NOT_REACHED', message, { cause: error })
   }
   if (status === 200) return JSON.parse(text) as Body
-  throw new OperatorError('PULSEFOLD_REFUSED', `${method} ${path} answered ${status}: ${cut(messageOf(text), 500)}`)
+  const { code, message } = refusalOf(text)
+  throw new OperatorError(
+    code === 'ROUTE_NOT_FOUND' ? 'PULSEFOLD_WITHOUT_IT' : 'PULSEFOLD_REFUSED',
+    `${method} ${path} answered ${status}: ${cut(message, 500)}`,
+  )
 }
 
-function messageOf(text: string): string {
+function refusalOf(text: string): { readonly code?: unknown; readonly message: string } {
   try {
-    const body = JSON.parse(text) as { readonly message?: unknown }
-    return typeof body.message === 'string' ? body.message : text
+    const { code, message = text } = JSON.parse(text) as { readonly code?: unknown; readonly message?: unknown }
+    return { code, message: String(message) }
   } catch {
-    return text
+    return { message: text }
   }
 }
 

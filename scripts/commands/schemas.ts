@@ -1,6 +1,5 @@
 import type { Command } from 'commander'
 import { loadSettings, SettingsError } from '../../common/settings.js'
-import { expectedOf } from '../../common/settings-faults.js'
 import type { Registrar, SchemaStanding, TopicSchema } from '../../schemas/registry/registrar.js'
 import { auditedProcessors } from '../audit/audited-processors.js'
 import { declaredProcessors } from '../process/declared-processors.js'
@@ -22,7 +21,7 @@ export function registerSchemas(program: Command): void {
         const { settings } = loadSettings({ flags: command.args, environment: process.env, projectDirectory })
         const { schemaRegistryUrl: url, applicationId } = settings
         if (url === '')
-          throw new SettingsError([{ path: 'schemaRegistryUrl', expected: expectedOf('schemaRegistryUrl') }])
+          throw new SettingsError([{ path: 'schemaRegistryUrl', value: '""', expected: 'the address of a registry' }])
         const hasPeerSite = settings.sitePeerUrl !== ''
         const processors = hasPeerSite ? auditedProcessors(settings) : declaredProcessors(settings)
         const all = topicSchemas(processors, applicationId)

@@ -12,7 +12,8 @@ export const exitCodes = {
   misused: { code: 64, meaning: 'the command line is wrong' },
   unavailable: {
     code: 69,
-    meaning: 'something needed is missing or taken: Node, packages, the port, the data directory, the brokers',
+    meaning:
+      'something needed is missing or taken: Node, packages, the port, the data directory, the brokers, the Pulsefold or registry that a command asks',
   },
   failed: { code: 70, meaning: 'an error inside; the last line of the log tells it' },
   stopTooSlow: { code: 75, meaning: 'stopping took too long; nothing acknowledged is lost, the next start catches up' },
@@ -43,6 +44,9 @@ const byErrorCode: Readonly<Record<string, keyof typeof exitCodes>> = {
   ARCHIVE_IN_USE: 'unavailable',
   ARCHIVE_MASK_INVALID: 'misused',
   LOG_UNAVAILABLE: 'unavailable',
+  REGISTRY_UNAVAILABLE: 'unavailable',
+  PULSEFOLD_NOT_REACHED: 'unavailable',
+  SIMULATION_NO_ANSWER: 'unavailable',
   EADDRINUSE: 'unavailable',
   EADDRNOTAVAIL: 'unavailable',
   EACCES: 'unavailable',
