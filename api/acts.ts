@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import type { FastifyRequest } from 'fastify'
 import type { CommandOptions, CommandResult, Position } from '../topology/streams.js'
 import type { Api } from './api.js'
@@ -35,10 +36,18 @@ export function noAnswerText({ reason }: Extract<CommandResult<unknown>, { ok: f
 }
 
 function header(request: FastifyRequest, name: string): string | undefined {
-  const value = request.headers[name]
-  const text = (Array.isArray(value) ? value.join(',') : value)?.trim()
+  const text = headerText(request, name)?.trim()
   if (text === undefined || text === '') return undefined
   if (text.length > NAME_LIMIT)
     throw new ApiError('PARAMETER_INVALID', `${name} is longer than ${NAME_LIMIT} characters`)
   return text
+}
+
+/** A header in the words of people: UTF-8 as clients send it, where it is that, else Latin-1, as which Node reads headers. */
+export function headerText({ headers }: FastifyRequest, name: string): string | undefined {
+  const value = headers[name]
+  if (value === undefined) return undefined
+  const text = Array.isArray(value) ? value.join(',') : value
+  const bytes = Buffer.from(text, 'latin1')
+  return isUtf8(bytes) ? bytes.toString('utf8') : text
 }

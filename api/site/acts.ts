@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { headerText } from '../acts.js'
 import { ApiError } from '../errors.js'
 import { ownErrors } from '../ops/schemas.js'
 import { hasHopped } from './hop.js'
@@ -48,11 +49,13 @@ export function registerSiteActs(app: FastifyInstance, site: SiteControl): void 
 }
 
 /** In the body, or as with any other act in its header. */
-function saidBy({ body, headers }: FastifyRequest, name: 'actor' | 'reason'): string {
+function saidBy(request: FastifyRequest, name: 'actor' | 'reason'): string {
+  const { body } = request
   if (body !== undefined && (typeof body !== 'object' || body === null || Array.isArray(body))) {
     throw new ApiError('BODY_INVALID', 'the body must be an object with actor and reason, or empty')
   }
-  const value = (body as Record<string, unknown> | undefined)?.[name] ?? headers[`x-pulsefold-${name}`] ?? ''
+  const value =
+    (body as Record<string, unknown> | undefined)?.[name] ?? headerText(request, `x-pulsefold-${name}`) ?? ''
   if (typeof value === 'string' && value.length <= TEXT_LIMIT) return value
   throw new ApiError('BODY_INVALID', `${name} must be a text of at most ${TEXT_LIMIT} characters`)
 }

@@ -102,9 +102,10 @@ t.test('acts answer with the word of the requirement, and carry who asked and wh
     t.same(answer.json(), { status, epoch: 2, phase: 'PRELOAD' })
     t.same(stand.acts.at(-1), [act, { actor: 'ann', reason: 'why', forwarded: false }])
   }
-  const headers = { 'x-pulsefold-actor': 'bob', 'x-pulsefold-reason': 'because', 'x-pulsefold-hop': '1' }
+  const reason = Buffer.from('cut – Łódź').toString('latin1')
+  const headers = { 'x-pulsefold-actor': 'Ren\xe9', 'x-pulsefold-reason': reason, 'x-pulsefold-hop': '1' }
   t.equal((await app.inject({ method: 'POST', url: '/site/failover', headers })).statusCode, 200)
-  t.same(stand.acts.at(-1), ['failover', { actor: 'bob', reason: 'because', forwarded: true }])
+  t.same(stand.acts.at(-1), ['failover', { actor: 'René', reason: 'cut – Łódź', forwarded: true }], 'UTF-8 or Latin-1')
 })
 
 t.test('acts that cannot be done, or are not understood, say so', async (t) => {

@@ -16,8 +16,8 @@ export async function askInstance<Body>(
   headersTimeout?: number,
 ): Promise<Body> {
   const headers = {
-    ...(flags.actor !== undefined && { 'x-pulsefold-actor': flags.actor }),
-    ...(flags.reason !== undefined && { 'x-pulsefold-reason': flags.reason }),
+    ...(flags.actor !== undefined && { 'x-pulsefold-actor': headerValue(flags.actor) }),
+    ...(flags.reason !== undefined && { 'x-pulsefold-reason': headerValue(flags.reason) }),
   }
   // Loaded only here: other commands begin sooner without it.
   const { request } = await import('undici')
@@ -40,6 +40,11 @@ export async function askInstance<Body>(
     code === 'ROUTE_NOT_FOUND' ? 'PULSEFOLD_WITHOUT_IT' : 'PULSEFOLD_REFUSED',
     `${method} ${path} answered ${status}: ${cut(message, 500)}`,
   )
+}
+
+/** On one line, its UTF-8 as the Latin-1 that a header's bytes are written from. */
+function headerValue(text: string): string {
+  return Buffer.from(text.replace(/[\s\p{Cc}]+/gu, ' ')).toString('latin1')
 }
 
 function refusalOf(text: string): { readonly code?: unknown; readonly message: string } {

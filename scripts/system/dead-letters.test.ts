@@ -27,13 +27,13 @@ async function deadLettersAreSentAgain(t: Test, system: System): Promise<void> {
   t.notMatch(shown, '__streams')
 
   await system.register(PLUGIN, ['dev-1', 'dev-2'])
-  const act = ['--actor=op-7', '--reason=registered now'] as const
+  const act = ['--actor=op-7', '--reason=registered now –\nby Łukasz'] as const
   const resent = await run('resend', placeOf('UNREGISTERED_CM_HANDLE'), ...act)
   t.match(resent, `0 it is in the journal, at ${system.settings.applicationId}-trust-level-journal/`)
   t.ok(await system.levelIs('dev-1', 'NONE'))
   const [topic, partition, offset] = resent.trim().split(' ').at(-1)!.split('/')
   const record = await system.ask(`/ops/topics/${topic}/records?partition=${partition}&offset=${offset}&limit=1`)
-  t.match(record.text, /"actor":"op-7".*"reason":"registered now"|"reason":"registered now".*"actor":"op-7"/)
+  t.match(record.text, /"actor":"op-7".*"reason":"registered now – by Łukasz"/)
 
   t.match(await run('resend', placeOf('MALFORMED_JSON'), ...act), /^70 .*refused again: MALFORMED_JSON/)
   t.match(
