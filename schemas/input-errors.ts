@@ -52,6 +52,14 @@ export type InputResult<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly faults: readonly [InputFault, ...InputFault[]] }
 
+/** What a decoder says of a record with these faults: the first, and the others for callers over HTTP. */
+export function rejected<Fault extends object>([first, ...more]: readonly [Fault, ...Fault[]]): {
+  readonly kind: 'rejected'
+  readonly more?: readonly Fault[]
+} & Fault {
+  return { kind: 'rejected', ...first, ...(more.length > 0 && { more }) }
+}
+
 /** A result with one fault. */
 export function refuse(code: InputErrorCode, message: string, field?: string): InputResult<never> {
   return { ok: false, faults: [field === undefined ? { code, message } : { code, message, field }] }

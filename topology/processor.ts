@@ -94,8 +94,15 @@ export type Decoded<Event extends JournalEvent = JournalEvent> =
   | { readonly kind: 'event'; readonly key: string; readonly event: Event }
   /** Not for us and not wrong: counted by reason. */
   | { readonly kind: 'skipped'; readonly reason: string }
-  /** Goes to the dead letters with the code, or back to the HTTP caller. `field` is the path of what is wrong. */
-  | { readonly kind: 'rejected'; readonly code: string; readonly message: string; readonly field?: string }
+  /** Goes to the dead letters with the code, or back to the HTTP caller, who is told `more` that is wrong, too. */
+  | ({ readonly kind: 'rejected'; readonly more?: readonly DecodeFault[] } & DecodeFault)
+
+/** `field` is the path of what is wrong. */
+export interface DecodeFault {
+  readonly code: string
+  readonly message: string
+  readonly field?: string
+}
 
 /** A topic written by the fold. Records carry `ce_specversion`, `ce_id` (UUID 5 of the position) and `ce_time` by the engine. */
 export interface OutputTopic {

@@ -41,8 +41,9 @@ export async function decodeEvents(
         faults.push({ index, code: 'EVENT_SKIPPED', field: '', message: `not for this topic: ${decoded.reason}` })
         break
       case 'rejected': {
-        const { code, field = '', message } = decoded
-        faults.push({ index, code, field, message })
+        for (const { code, field = '', message } of [decoded, ...(decoded.more ?? [])]) {
+          faults.push({ index, code, field, message })
+        }
       }
     }
   }

@@ -151,6 +151,23 @@ t.test('HS-12 row 32 wrong values are refused when they are given, each named', 
   t.equal((await ask('POST', '', '{"name":1e999')).statusCode, 400)
 })
 
+t.test('all that is wrong with an outcome is named', async (t) => {
+  const system = await started(t)
+  const headers = { 'content-type': 'application/json', 'ce-specversion': '1.0', 'ce-id': 'e-1', 'ce-source': 'sis-1' }
+  const type = { 'ce-type': 'com.opencloud.sis.call-outcome' }
+  const send = async (url: string, more: object) => {
+    const answer = await request({
+      method: 'POST',
+      url,
+      headers: { ...headers, ...more },
+      payload: '{"result":"busy"}',
+    })
+    return answer.json<{ errors: { field: string }[] }>().errors.map(({ field }) => field)
+  }
+  t.strictSame(await send('/events', type), ['platform', 'address', 'callId', 'result'])
+  t.strictSame(await send('/events?topic=sis-call-outcomes', { 'ce-id': '' }), ['id', 'type'])
+})
+
 t.test('addresses are added, moved between states and removed by position', async (t) => {
   const { ask } = await started(t)
   await ask('POST', '', { name: 'vm', selectionMode: 'ACTIVE_STANDBY' })

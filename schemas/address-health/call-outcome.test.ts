@@ -91,6 +91,19 @@ for (const [what, value, code, field] of wrong) {
   })
 }
 
+t.test('all that is wrong with an outcome is named, what is missing first', async (t) => {
+  const outcome = { platform: '', address: 5, result: 'busy', attemptId: {}, cause: 7 }
+  const decoded = decodeCallOutcome(record(outcome)) as { field: string; more: readonly { field: string }[] }
+  t.strictSame(
+    [decoded, ...decoded.more].map(({ field }) => field),
+    ['callId', 'platform', 'address', 'result', 'attemptId', 'cause'],
+  )
+  t.match(decodeCallOutcome(record({}, { ce_id: '', ce_source: '' })), {
+    field: 'id',
+    more: [{ code: 'BLANK_ATTRIBUTE', field: 'source' }],
+  })
+})
+
 t.test('an event without value or data is refused', async (t) => {
   t.match(decodeCallOutcome({ ...record(usual), value: null }), { code: 'NULL_VALUE' })
   t.match(decodeCallOutcome(record('')), { code: 'EMPTY_VALUE' })

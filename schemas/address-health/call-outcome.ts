@@ -2,6 +2,7 @@ import { cut } from '../../common/errors.js'
 import type { CloudEvent, EventRecord } from '../cloudevents/cloud-event.js'
 import { avroDataOf, decodeEventWithData } from '../cloudevents/event-data.js'
 import { eventTimeOf } from '../cloudevents/event-time.js'
+import { rejected } from '../input-errors.js'
 import type { InputErrorCode, InputResult } from '../input-errors.js'
 import { memberText } from '../json-text.js'
 import { isJsonObject, parseJson } from '../json.js'
@@ -25,7 +26,7 @@ export type CallOutcomeDecoded =
       readonly key: string
       readonly event: { readonly type: 'CallOutcomeReported'; readonly data: CallOutcomeReported }
     }
-  | ({ readonly kind: 'rejected' } & OutcomeFault)
+  | ({ readonly kind: 'rejected'; readonly more?: readonly OutcomeFault[] } & OutcomeFault)
 
 /**
  * A call outcome, from the topic or over HTTP: platform and address stand in the data, the record key counts for nothing.
@@ -38,7 +39,7 @@ export function decodeCallOutcome(
   registry?: SchemaRegistry,
 ): CallOutcomeDecoded | Promise<CallOutcomeDecoded> {
   const decoded = decodeEventWithData(record)
-  if (!decoded.ok) return { kind: 'rejected', ...decoded.faults[0] }
+  if (!decoded.ok) return rejected(decoded.faults)
   const event = decoded.value
   const avro = avroDataOf(event, registry, callOutcomeAvro)
   if (avro === undefined) return outcome(event, record, parseJson(event.data), event.data)
@@ -54,7 +55,7 @@ function outcome(
   body: InputResult<unknown>,
   json: Buffer | null,
 ): CallOutcomeDecoded {
-  if (!body.ok) return { kind: 'rejected', ...body.faults[0] }
+  if (!body.ok) return rejected(body.faults)
   const data = body.value
   if (!isJsonObject(data)) {
     return { kind: 'rejected', code: 'NOT_AN_OBJECT', message: 'the data is not a JSON object', field: 'data' }
@@ -70,7 +71,7 @@ function outcome(
     !(attemptId === null || isName(attemptId)) ||
     !(cause === null || typeof cause === 'string')
   ) {
-    return { kind: 'rejected', ...faultOf({ platform, address, callId, result, attemptId, cause }) }
+    return rejected(faultsOf({ platform, address, result, callId, attemptId, cause }))
   }
   const { eventTime, eventTimeSource } = eventTimeOf(event.time, record.timestamp)
   return {
@@ -110,24 +111,27 @@ function isName(value: unknown): value is string {
   return typeof value === 'string' && nameFault(value) === null
 }
 
-/** The first member that is missing or wrong. */
-function faultOf(members: Readonly<Record<string, unknown>>): OutcomeFault {
-  for (const name of ['platform', 'address', 'result', 'callId']) {
-    if ((members[name] ?? null) !== null) continue
-    return { code: 'MISSING_OUTCOME_MEMBER', message: `the data has no ${name}`, field: name }
+/** What is wrong with members of which at least one is: those missing, then those that are something else. */
+function faultsOf(members: Readonly<Record<string, unknown>>): [OutcomeFault, ...OutcomeFault[]] {
+  const missing: OutcomeFault[] = []
+  const invalid: OutcomeFault[] = []
+  for (const [name, value] of Object.entries(members)) {
+    if (value === null || value === undefined) {
+      if (name === 'attemptId' || name === 'cause') continue
+      missing.push({ code: 'MISSING_OUTCOME_MEMBER', message: `the data has no ${name}`, field: name })
+    } else {
+      const wrong = wrongOf(name, value)
+      if (wrong !== null) invalid.push({ code: 'INVALID_OUTCOME_MEMBER', message: `${name} ${wrong}`, field: name })
+    }
   }
-  const invalid = (field: string, message: string): OutcomeFault => ({ code: 'INVALID_OUTCOME_MEMBER', message, field })
-  for (const name of ['platform', 'address', 'callId', 'attemptId']) {
-    const value = members[name]
-    if (value === null) continue
-    const wanted = name === 'callId' ? 'a text or a whole number' : 'a text'
-    if (typeof value !== 'string') return invalid(name, `${name} is ${cut(value)}, not ${wanted}`)
-    const fault = nameFault(value)
-    if (fault !== null) return invalid(name, `${name} ${fault}`)
+  return [...missing, ...invalid] as [OutcomeFault, ...OutcomeFault[]]
+}
+
+function wrongOf(name: string, value: unknown): string | null {
+  if (name === 'result') {
+    if (CALL_RESULTS.some((word) => word === value)) return null
+    return `is ${cut(value)}, not exactly one of ${CALL_RESULTS.join(', ')}`
   }
-  const { result, cause } = members
-  if (!CALL_RESULTS.some((word) => word === result)) {
-    return invalid('result', `result is ${cut(result)}, not exactly one of ${CALL_RESULTS.join(', ')}`)
-  }
-  return invalid('cause', `cause is ${cut(cause)}, not a text`)
+  if (typeof value !== 'string') return `is ${cut(value)}, not a text${name === 'callId' ? ' or a whole number' : ''}`
+  return name === 'cause' ? null : nameFault(value)
 }

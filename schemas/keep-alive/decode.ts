@@ -6,6 +6,7 @@ import { isJsonObject, parseJson, textOf } from '../json.js'
 import type { KeepAliveEvent } from './journal-events.js'
 import { inboundMessageOf, isE2Type } from './message-types.js'
 import type { InboundMessage } from './message-types.js'
+import { rejected } from '../input-errors.js'
 import { isName, refusal } from './refusal.js'
 import type { Refusal } from './refusal.js'
 import { setupOf } from './setup.js'
@@ -75,7 +76,7 @@ function bridged({ value, headers }: EventRecord, configuredRic: string): Envelo
 
 function cloudEvent(record: EventRecord, configuredRic: string): Envelope | E2tMessageDecoded {
   const decoded = decodeRecord(record)
-  if (!decoded.ok) return { kind: 'rejected', ...decoded.faults[0] }
+  if (!decoded.ok) return rejected(decoded.faults)
   const event = decoded.value
   if (!isE2Type(event.type)) return otherMessage
   const message = inboundMessageOf(event.type, extensionOf(event, 'mtype'))

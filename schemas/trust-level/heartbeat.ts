@@ -3,7 +3,7 @@ import type { CloudEvent, EventRecord } from '../cloudevents/cloud-event.js'
 import { avroDataOf, decodeEventWithData } from '../cloudevents/event-data.js'
 import type { EventWithData } from '../cloudevents/event-data.js'
 import { eventTimeOf } from '../cloudevents/event-time.js'
-import { refuse } from '../input-errors.js'
+import { refuse, rejected } from '../input-errors.js'
 import type { InputFault, InputResult } from '../input-errors.js'
 import { isJsonObject, parseJson } from '../json.js'
 import type { SchemaRegistry } from '../registry/schema-registry.js'
@@ -18,7 +18,7 @@ export type HeartbeatDecoded =
       readonly key: string
       readonly event: { readonly type: 'HeartbeatReported'; readonly data: HeartbeatReported }
     }
-  | ({ readonly kind: 'rejected' } & InputFault)
+  | ({ readonly kind: 'rejected'; readonly more?: readonly InputFault[] } & InputFault)
 
 /**
  * A heartbeat, from the topic or over HTTP: the event id is the cm handle id, the data carries the level, the record key
@@ -32,7 +32,7 @@ export function decodeHeartbeat(
   registry?: SchemaRegistry,
 ): HeartbeatDecoded | Promise<HeartbeatDecoded> {
   const decoded = decodeEventWithData(record)
-  if (!decoded.ok) return rejected(decoded.faults[0])
+  if (!decoded.ok) return rejected(decoded.faults)
   const event = decoded.value
   const level = levelOf(event, registry)
   if (level instanceof Promise) return level.then((later) => heartbeat(event, record, later))
@@ -40,7 +40,7 @@ export function decodeHeartbeat(
 }
 
 function heartbeat(event: CloudEvent, record: EventRecord, level: InputResult<TrustLevel>): HeartbeatDecoded {
-  if (!level.ok) return rejected(level.faults[0])
+  if (!level.ok) return rejected(level.faults)
   const { eventTime, eventTimeSource } = eventTimeOf(event.time, record.timestamp)
   return {
     kind: 'event',
@@ -57,10 +57,6 @@ function heartbeat(event: CloudEvent, record: EventRecord, level: InputResult<Tr
       },
     },
   }
-}
-
-function rejected(fault: InputFault): HeartbeatDecoded {
-  return { kind: 'rejected', ...fault }
 }
 
 function levelOf(
