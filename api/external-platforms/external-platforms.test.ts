@@ -156,7 +156,7 @@ t.test('all that is wrong with an outcome is named', async (t) => {
   const headers = { 'content-type': 'application/json', 'ce-specversion': '1.0', 'ce-id': 'e-1', 'ce-source': 'sis-1' }
   const type = { 'ce-type': 'com.opencloud.sis.call-outcome' }
   const send = async (url: string, more: object) => {
-    const answer = await request({
+    const answer = await system.request({
       method: 'POST',
       url,
       headers: { ...headers, ...more },
