@@ -320,5 +320,22 @@ t.test('platforms are listed by name over all partitions, in pages', async (t) =
   t.strictSame(await page('?limit=2'), [['a', 'b'], 'b'])
   t.strictSame(await page('?limit=2&after=b'), [['c', 'd'], 'd'])
   t.strictSame(await page('?limit=2&after=d'), [['e'], undefined])
+  t.strictSame(await page('?limit=2&after=c'), [['d', 'e'], undefined], 'a full page may be the last')
   t.equal((await ask('GET', '?limit=0')).statusCode, 400)
+})
+
+t.test('a standby answers for platforms that it knows, and never says that there is none', async (t) => {
+  const { ask, driver } = await started(t)
+  await ask('POST', '', { name: 'vm', selectionMode: 'LOAD_SHARE', addresses: ['a1'] })
+  const { application } = driver
+  const query: typeof application.query = application.query.bind(application)
+  application.query = async (...asked) => ({ ...(await query(...asked)), role: 'standby', stalenessMs: 700 })
+  for (const [method, path] of [
+    ['GET', ''],
+    ['POST', '/selections'],
+  ] as const) {
+    t.match(await ask(method, `/vm${path}`), { statusCode: 200, headers: { 'x-pulsefold-role': 'standby' } })
+    const unknown = await ask(method, `/other${path}`)
+    t.match([unknown.headers, body(unknown)], [{ 'retry-after': '1' }, { status: 503, code: 'NOT_OWNED' }])
+  }
 })

@@ -134,6 +134,25 @@ t.test('scalars become text, blanks "", and unknown members are ignored', async 
   t.strictSame(await post(api, { notAdmiPlugin: '' }), { status: 200, body: '' })
 })
 
+t.test('an upgrade sets the tag as a creation does, without blanks around it', async (t) => {
+  const api = await testApi(t)
+  await post(api, { dmiPlugin: PLUGIN, createdCmHandles: [{ cmHandle: 'dev-1', moduleSetTag: ' m1 ' }] })
+  t.equal(api.streams.handles.get('dev-1')?.moduleSetTag, 'm1')
+  await post(api, { dmiPlugin: PLUGIN, upgradedCmHandles: { cmHandles: ['dev-1'], moduleSetTag: ' m2 ' } })
+  t.equal(api.streams.handles.get('dev-1')?.moduleSetTag, 'm2')
+})
+
+t.test('a handle updated twice in one request may name its alternate id twice', async (t) => {
+  const api = await testApi(t)
+  await post(api, { dmiPlugin: PLUGIN, createdCmHandles: [{ cmHandle: 'dev-1' }] })
+  const updatedCmHandles = [
+    { cmHandle: 'dev-1', alternateId: 'alt', publicCmHandleProperties: { a: '1' } },
+    { cmHandle: 'dev-1', alternateId: 'alt', publicCmHandleProperties: { b: '2' } },
+  ]
+  t.strictSame(await post(api, { dmiPlugin: PLUGIN, updatedCmHandles }), { status: 200, body: '' })
+  t.match(api.streams.handles.get('dev-1'), { alternateId: 'alt', publicProperties: { a: '1', b: '2' } })
+})
+
 t.test('handles that fail are listed, the rest stands', async (t) => {
   const api = await testApi(t)
   await post(api, { dmiPlugin: PLUGIN, createdCmHandles: [{ cmHandle: 'dev-1', alternateId: 'taken' }] })

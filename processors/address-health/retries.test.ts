@@ -216,6 +216,16 @@ t.test('row 18 an ignored retry neither counts nor begins the count anew', async
   t.equal(kit.state('a1'), 'ACTIVE')
 })
 
+t.test('row 18 an ignored retry repairs nothing, though fewer successes are asked for by then', async (t) => {
+  const kit = failed()
+  await retry(kit, 'success')
+  kit.update({ retryAttempts: 1 })
+  await retry(kit, 'ignored')
+  t.equal(kit.state('a1'), 'FAILED')
+  await retry(kit, 'success')
+  t.equal(kit.state('a1'), 'ACTIVE')
+})
+
 t.test('row 19 counts begin anew after a repair', async (t) => {
   const kit = failed({ retryAttempts: 1 })
   await retry(kit, 'success')

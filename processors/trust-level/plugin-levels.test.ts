@@ -226,3 +226,26 @@ t.test('the evidence names what decided: the plugin, the handle, or the return o
   kit.check(true)
   t.match(await evidence(), { ownLevel: 'COMPLETE', ownSince: kit.time, pluginLevel: 'COMPLETE' })
 })
+
+t.test('where both levels are COMPLETE the evidence names the later record: since it both are', async (t) => {
+  const kit = kitWith('keep', 'dev-1')
+  const decidedAt = async (): Promise<number> => {
+    const found = await kit.look('dev-1')
+    return found.found ? (found.evidence.decidedBy?.offset ?? -1) : -1
+  }
+  const decided = [await decidedAt()]
+  for (const happen of [
+    () => kit.check(false),
+    () => kit.check(true),
+    () => kit.heartbeat('dev-1', 'NONE'),
+    () => kit.heartbeat('dev-1', 'COMPLETE'),
+  ]) {
+    happen()
+    decided.push(await decidedAt())
+  }
+  t.strictSame(
+    decided.toSorted((a, b) => a - b),
+    [...new Set(decided)],
+    'each later than the one before',
+  )
+})
