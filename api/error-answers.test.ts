@@ -1,5 +1,7 @@
 import t from 'tap'
 import type { InjectOptions, LightMyRequestResponse } from 'fastify'
+import { ArchiveError } from '../topology/archive/errors.js'
+import type { archiveErrors } from '../topology/archive/errors.js'
 import { LogError } from '../topology/log/errors.js'
 import { ApiError, apiErrors } from './errors.js'
 import type { ApiErrorCode } from './errors.js'
@@ -188,6 +190,19 @@ t.test('errors of the log and unknown ones are told without their text', async (
     t.equal(shown.code, code)
     t.notMatch(JSON.stringify(errorBody('own', shown)), /kafka-7/)
   }
+})
+
+t.test('auditors are told why the archive of the settings cannot be read, and what to do', (t) => {
+  for (const [code, action] of Object.entries({
+    ARCHIVE_UNREADABLE: /Name a directory/,
+    ARCHIVE_DAMAGED: /`archive check`/,
+    ARCHIVE_OTHER: /another/,
+  })) {
+    const shown = publicError(new ArchiveError(code as keyof typeof archiveErrors, 'why'), 'id-1')
+    t.match(shown, { status: 503, code: 'AUDIT_ARCHIVE_UNUSABLE', message: /^auditArchive: why\. / })
+    t.match(shown.message, action)
+  }
+  t.end()
 })
 
 t.test('a path belongs to the NCMP surface only below its base paths', async (t) => {

@@ -60,6 +60,11 @@ export const apiErrors = {
   NOT_OWNED: askAgain('State is moving between instances', 'Ask again after the time in Retry-After.'),
   NOT_UP_TO_POSITION: askAgain('The asked position is not reached', 'Ask again, or with a lower minimum position.'),
   TOO_STALE: askAgain('State is staler than asked for', 'Ask again, or allow more staleness.'),
+  AUDIT_ARCHIVE_UNUSABLE: invalid(
+    'The archive for audits cannot be read',
+    'Have `auditArchive` name a directory that `archive` has made of these journals, or leave it empty.',
+    503,
+  ),
   SITE_NOT_ACTIVE: askAgain(
     'This site is not active',
     'Ask the site that x-pulsefold-active-site names, or this one later.',

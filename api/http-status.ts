@@ -20,6 +20,9 @@ const foreignCodes: Readonly<Record<string, ApiErrorCode>> = {
   REGISTRY_UNAVAILABLE: 'UNAVAILABLE',
   AUDIT_MOMENT_INVALID: 'PARAMETER_INVALID',
   AUDIT_NOTHING_TO_READ: 'PARAMETER_INVALID',
+  ARCHIVE_UNREADABLE: 'AUDIT_ARCHIVE_UNUSABLE',
+  ARCHIVE_DAMAGED: 'AUDIT_ARCHIVE_UNUSABLE',
+  ARCHIVE_OTHER: 'AUDIT_ARCHIVE_UNUSABLE',
   STORE_CLOSED: 'NOT_OWNED',
   TASK_NOT_RUNNING: 'NOT_OWNED',
   RECORD_TOO_LARGE: 'BODY_TOO_LARGE',
@@ -61,10 +64,16 @@ export function publicError(error: unknown, requestId: string): ApiError {
   const thrownCode = codeOf(error)
   const code = thrownCode === undefined ? undefined : foreignCodes[thrownCode]
   if (code === undefined) return internal(error, requestId)
-  const isOurText = code === 'PARAMETER_INVALID' && error instanceof Error
-  const message = isOurText ? error.message : (publicTexts[code] ?? 'refused')
+  const message = textForCallers(code, error) ?? publicTexts[code] ?? 'refused'
   const retryable = error instanceof PulsefoldError && error.retryable
   return new ApiError(code, message, { cause: error, ...(retryable && { headers: retryAfter(RETRY_AFTER_MS) }) })
+}
+
+/** An error's own text where it is for callers: of what they sent, and to auditors of the archive, with what to do about it. */
+function textForCallers(code: ApiErrorCode, error: unknown): string | undefined {
+  if (code === 'PARAMETER_INVALID' && error instanceof Error) return error.message
+  if (code !== 'AUDIT_ARCHIVE_UNUSABLE' || !(error instanceof PulsefoldError)) return undefined
+  return `auditArchive: ${error.message}. ${error.action}`
 }
 
 /** The refusal for a query without answer. The engine's own text is kept as the cause, for the log. */

@@ -1,4 +1,6 @@
 import t from 'tap'
+import { ArchiveError } from '../../topology/archive/errors.js'
+import { LogError } from '../../topology/log/errors.js'
 import { OperatorError } from '../commands/operator-errors.js'
 import { SimulationError } from '../simulate/errors.js'
 import { exitCodeOf, explain } from './exit-codes.js'
@@ -18,3 +20,10 @@ t.test(
     }
   },
 )
+
+t.test('files that are damaged, and an archive of something else, are told apart from errors inside', async (t) => {
+  t.equal(exitCodeOf(new ArchiveError('ARCHIVE_DAMAGED', 'one is not as it was written')), 65)
+  t.equal(exitCodeOf(new Error('while reading', { cause: new LogError('LOG_DAMAGED', 'a row is no batch') })), 65)
+  t.equal(exitCodeOf(new ArchiveError('ARCHIVE_OTHER', 'it is of another application')), 64)
+  t.equal(exitCodeOf(new Error('inside')), 70)
+})

@@ -10,6 +10,7 @@ export const exitCodes = {
       'stopped on request; if something could not be committed the log tells it, and the next start folds it again',
   },
   misused: { code: 64, meaning: 'the command line is wrong' },
+  damaged: { code: 65, meaning: 'what is read is not as it was written: the log on disk, or an archive' },
   unavailable: {
     code: 69,
     meaning:
@@ -43,6 +44,9 @@ const byErrorCode: Readonly<Record<string, keyof typeof exitCodes>> = {
   ARCHIVE_UNREADABLE: 'unavailable',
   ARCHIVE_IN_USE: 'unavailable',
   ARCHIVE_MASK_INVALID: 'misused',
+  ARCHIVE_OTHER: 'misused',
+  ARCHIVE_DAMAGED: 'damaged',
+  LOG_DAMAGED: 'damaged',
   LOG_UNAVAILABLE: 'unavailable',
   REGISTRY_UNAVAILABLE: 'unavailable',
   PULSEFOLD_NOT_REACHED: 'unavailable',

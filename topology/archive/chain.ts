@@ -34,6 +34,11 @@ export async function readChain(directory: string): Promise<Chain> {
     if ((thrown as NodeJS.ErrnoException).code === 'ENOENT') return Buffer.alloc(0)
     throw new ArchiveError('ARCHIVE_UNREADABLE', ensureError(thrown).message, { cause: thrown })
   })
+  return parseChain(bytes)
+}
+
+/** The chain that a file holds. Errors: ARCHIVE_DAMAGED. */
+export function parseChain(bytes: Buffer): Chain {
   const whole = bytes.subarray(0, bytes.lastIndexOf('\n') + 1)
   const lines: ArchiveLine[] = []
   let head = hashOf(START)

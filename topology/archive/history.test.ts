@@ -70,10 +70,15 @@ t.test('verify begins at the snapshot before what the log has, and says what it 
   const [verified] = await verify(history, {})
   const from = verified?.from ?? 0
   t.ok(from > 0 && from <= start, `${from} is at or before ${start}`)
-  t.match(verified, { verdict: 'equal', gaps: [], kept: [{ name: 'changelog', isEqual: true }] })
+  t.match(verified, { verdict: 'equal', kept: [{ name: 'changelog', isEqual: true }] })
+  t.same(verified?.gaps, [])
   t.match(verified?.notVerified[0], { from: 0, to: from - 1, why: /before the snapshot/ })
   t.ok(verified && verified.seals.compared > 0)
-  t.match(await replayJournals(history, { until: end }), [{ from, gaps: [] }])
+  const replayed = await replayJournals(history, { until: end })
+  t.same(
+    replayed.map((one) => [one.from, one.gaps]),
+    [[from, []]],
+  )
 })
 
 t.test('what neither archive nor log has is a gap', async (t) => {

@@ -93,13 +93,15 @@ t.test(
     await send('a', 'b')
     const limits = async (to: string): Promise<WhatIf['limits']> =>
       (await whatIf(audit, { set: { to }, until: { kind: 'end' } })).limits
-    t.match(await limits('x'), { sendsFoldedThough: [], sendsNotFolded: [] })
+    const same = await limits('x')
+    t.same([same.sendsFoldedThough, same.sendsNotFolded], [[], []])
     const recorded = [
       { domain: 'counting', key: 'x', type: 'Counted' },
       { domain: 'counting', key: 'x', type: 'Counted' },
     ]
     const none = await limits('')
-    t.match(none, { sendsFoldedThough: recorded, sendsNotFolded: [] })
+    t.match(none.sendsFoldedThough, recorded)
+    t.same(none.sendsNotFolded, [])
     t.equal(none.sendsFoldedThough.length, 2)
     const other = await limits('y')
     t.match(other, { sendsFoldedThough: recorded, sendsNotFolded: [{ key: 'y' }, { key: 'y' }] }, 'as many, but others')
@@ -135,7 +137,9 @@ t.test(
     const ask = (everyMs: number): Promise<WhatIf> => whatIf(audit, { set: { everyMs }, until: { kind: 'end' } })
     const silentAt = ({ differences }: WhatIf): number | null | undefined =>
       differences.find(({ value }) => value === 'silent')?.after
-    t.match(await ask(1000), { differences: [], limits: { acknowledgementsAdded: 0, acknowledgementsDropped: 0 } })
+    const same = await ask(1000)
+    t.same(same.differences, [])
+    t.match(same.limits, { acknowledgementsAdded: 0, acknowledgementsDropped: 0 })
     const slower = await ask(2500)
     const recordedAt = slower.differences.find(({ value }) => value === 'silent')?.before ?? 0
     t.ok((silentAt(slower) ?? 0) - recordedAt >= 3 * 1500, 'three requests take longer')
