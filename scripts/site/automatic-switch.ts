@@ -16,9 +16,6 @@ export interface Outlook {
   readonly peerConsumes: boolean
 }
 
-/** A failed automatic switch is begun again after this time. */
-const AGAIN_MS = 60_000
-
 /**
  * Whether a site makes itself active unasked: it takes over from one that has failed, also in the middle of a switch by request,
  * or returns from what was taken over automatically. (two sites, decisions 13, 15, 16, 17 and 33)
@@ -37,7 +34,8 @@ export function automaticSwitch(
     // Nobody works: the target of a switch has failed in the middle of it.
     const mayReplace = phase !== 'STEADY' && target !== site && !roleOf(site, record).consumes
     const oldSiteDied = phase === 'PRELOAD' && target === site && oldAlive
-    const mayTryAgain = phase === 'FAILED' && target === site && nowMs - since >= AGAIN_MS
+    // The old site has died since: with nobody left the load goes on until it is done.
+    const mayTryAgain = phase === 'FAILED' && target === site
     return mayTakeOver || mayReplace || oldSiteDied || mayTryAgain ? 'takeOver' : undefined
   }
   if (site !== 'primary' || active !== 'secondary' || phase !== 'STEADY' || kind !== 'automatic') return undefined

@@ -55,18 +55,18 @@ export class ComponentHealth {
   /** Checks until `signal` is aborted. */
   async run(signal: AbortSignal): Promise<void> {
     const { clock, intervalMs } = this.#options
-    while (!signal.aborted) {
-      await this.check()
+    for (let lateMs = 0; !signal.aborted;) {
+      await this.#check(lateMs)
       const due = clock.monotonic() + (this.#isStarting ? Math.min(intervalMs, STARTING_MS) : intervalMs)
       await sleep(clock, Math.max(0, due - clock.monotonic()), signal)
-      const lateMs = clock.monotonic() - due
-      if (lateMs > LOOP_LIMIT_MS) this.#judge([`the event loop was blocked for ${Math.round(lateMs)} ms`])
+      lateMs = clock.monotonic() - due
     }
   }
 
-  /** One check; for the start, and for tests. */
-  async check(): Promise<void> {
-    this.#judge([...this.#options.troubles(), ...(await this.#logTroubles())])
+  /** One check, for which the timer came so late. */
+  async #check(lateMs: number): Promise<void> {
+    const blocked = lateMs > LOOP_LIMIT_MS ? [`the event loop was blocked for ${Math.round(lateMs)} ms`] : []
+    this.#judge([...blocked, ...this.#options.troubles(), ...(await this.#logTroubles())])
   }
 
   #judge(reasons: readonly string[]): void {

@@ -18,6 +18,26 @@ t.test('the primary is active first, the secondary waits', async (t) => {
   t.ok(sites.secondary.site.readiness().ready)
 })
 
+t.test('a record of a lower epoch is not accepted, and what was passed on once is not passed on again', async (t) => {
+  const sites = await twoSites(t)
+  const before = sites.primary.site.record
+  t.match(await sites.while(sites.primary.site.act('failover', { ...by, forwarded: true })), {
+    ok: false,
+    reason: 'unreachable',
+  })
+  t.same(
+    sites.both.map(({ site }) => site.record),
+    [before, before],
+    'nothing has changed',
+  )
+  await sites.while(sites.primary.site.act('failover', by))
+  await sites.until('failovered', () => sites.isSteady() && sites.secondary.consumes)
+  for (const { site } of sites.both) {
+    t.match(await sites.while(site.exchange(before)), { accepted: false, record: { epoch: 2 } })
+  }
+  t.ok(sites.isSteady() && sites.secondary.consumes)
+})
+
 t.test('a site shows its journals to the other one, and no other topic', async (t) => {
   const sites = await twoSites(t)
   const { signal } = new AbortController()

@@ -56,6 +56,8 @@ export class SwitchRun {
   readonly #stop = new AbortController()
   #preload: Preload | undefined
   #ends: SiteView['ends'] | undefined
+  /** When this site began to take traffic, where this run has seen it. */
+  #trafficAt: number | undefined
   /** ms of the other site's work that may be missing; undefined: it has said where its journals end. */
   #lossWindowMs: number | undefined
   /** To load all would take too long, and nobody else is there. */
@@ -173,6 +175,7 @@ export class SwitchRun {
   async #fence(): Promise<void> {
     const { clock, contact, mirror, record } = this.#options
     const begun = clock.monotonic()
+    this.#trafficAt = record().since
     for (;;) {
       const view = await this.#hear()
       if (view?.accepted === true && !view.consumes) {
@@ -231,7 +234,7 @@ export class SwitchRun {
       epoch,
       kind,
       target: target ?? active,
-      untilTrafficMs: oldAlive ? Math.max(0, since - switchedAt) : 0,
+      untilTrafficMs: oldAlive ? Math.max(0, (this.#trafficAt ?? since) - switchedAt) : 0,
       untilSteadyMs: Math.max(0, clock.now() - switchedAt),
       eventsLoaded,
       lossWindowMs: Math.round(this.#lossWindowMs ?? 0),

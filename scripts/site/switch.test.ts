@@ -1,6 +1,7 @@
 import t from 'tap'
 import type { Phase } from '../../processors/site/index.js'
 import { by, KEYS, Sender, twoSites } from './test-sender.js'
+import type { TestSite } from './test-sites.js'
 
 t.setTimeout(120_000)
 
@@ -15,6 +16,8 @@ t.test('FO-01 a failover asked for at the primary by several is one run, and los
     send()
     health.push(sites.both.map((site) => site.takesTraffic))
   }
+  const began = new Map<Phase, number>()
+  sites.secondary.onRecord = ({ phase, since }) => began.set(phase, since)
   const { site } = sites.primary
   const concurrent = Promise.all([site.act('failover', by), site.act('failover', by)])
   t.match(await sites.while(concurrent), [
@@ -32,12 +35,18 @@ t.test('FO-01 a failover asked for at the primary by several is one run, and los
     'never were both at 500',
   )
   t.same(health.at(-1), [false, true])
+  await t.rejects(sites.primary.count('a'), { message: 'this site is not the active one' })
   t.match(JSON.parse(sites.primary.site.record.report), {
     epoch: 2,
     kind: 'manual',
     target: 'secondary',
     lossWindowMs: 0,
   })
+  const { switchedAt, report } = sites.primary.site.record
+  const { untilTrafficMs, untilSteadyMs } = JSON.parse(report) as { untilTrafficMs: number; untilSteadyMs: number }
+  const after = (phase: Phase): number => (began.get(phase) ?? NaN) - switchedAt
+  t.equal(untilTrafficMs, after('SWITCH'))
+  t.ok(untilTrafficMs > 0 && untilSteadyMs >= after('CATCHUP') && untilSteadyMs <= after('STEADY'), report)
   t.same(sites.errors, [])
 
   await sites.while(sites.secondary.site.act('failback', by))
@@ -200,15 +209,48 @@ t.test('a history that stays away: three retries, then FAILED; the next request 
   t.equal(await sites.secondary.countOf('a'), 1)
 })
 
-t.test('a pre-load that does not get to its end has failed at the time limit', async (t) => {
-  const sites = await twoSites(t, { settings: { preloadTimeoutMs: 20_000, automaticSwitch: false } })
-  await sites.while(sites.secondary.site.act('failover', by))
-  sites.link.isUp = false
-  await sites.until('FAILED', () => sites.secondary.site.record.phase === 'FAILED', 30_000)
-  t.match(sites.secondary.site.record, { error: 'the pre-load took longer than 20000 ms', attempt: 1 })
-  sites.link.isUp = true
-  await sites.until('told', () => sites.primary.site.record.phase === 'FAILED')
-  t.ok(sites.primary.consumes && sites.primary.takesTraffic)
+t.test(
+  'a pre-load that does not get to its end has failed at the time limit, which a start of the target does not extend',
+  async (t) => {
+    for (const isKilled of [false, true]) {
+      const sites = await twoSites(t, { settings: { preloadTimeoutMs: 60_000, automaticSwitch: false } })
+      await sites.while(sites.secondary.site.act('failover', by))
+      sites.link.isUp = false
+      await sites.advance(20_000)
+      if (isKilled) {
+        sites.secondary.crash()
+        await sites.while(sites.secondary.start())
+      }
+      await sites.until('FAILED', () => sites.secondary.site.record.phase === 'FAILED')
+      const { since, switchedAt, ...record } = sites.secondary.site.record
+      t.match(record, { error: 'the pre-load took longer than 60000 ms', attempt: 1 })
+      t.ok(since - switchedAt >= 60_000 && since - switchedAt < 70_000, `${since - switchedAt} ms`)
+      sites.link.isUp = true
+      await sites.until('told', () => sites.primary.site.record.phase === 'FAILED')
+      t.ok(sites.primary.consumes && sites.primary.takesTraffic)
+      await sites.stop()
+    }
+  },
+)
+
+t.test('what the folds of both sites send on from the same places of their journals counts for both', async (t) => {
+  const sites = await twoSites(t)
+  let sent = 0
+  const send = async (site: TestSite, times: number): Promise<void> => {
+    for (let n = 0; n < times; n++) await sites.while(site.count('a', 'send'))
+    await sites.advance(500)
+    t.equal(await site.countOf('a-sent'), (sent += times), site.name)
+  }
+  // The other's journal is shorter: by the place alone what it sends would be taken for what has come already.
+  await send(sites.primary, 20)
+  for (const [act, target] of [
+    ['failover', sites.secondary],
+    ['failback', sites.primary],
+  ] as const) {
+    await sites.while(target.site.act(act, by))
+    await sites.until(`${act}ed`, () => sites.isSteady() && target.consumes)
+    await send(target, 2)
+  }
 })
 
 t.test('an abort in PRELOAD leaves the old site active, under a new epoch; later there is none', async (t) => {

@@ -110,6 +110,77 @@ t.test(
   },
 )
 
+t.test('a primary that was well all the time, only cut off, holds off from the switch on', async (t) => {
+  const sites = await twoSites(t, { settings: { failbackHoldOffMs: 60_000 } })
+  await sites.advance(60_000)
+  sites.link.isUp = false
+  await sites.until('taken over', () => sites.secondary.consumes, 60_000)
+  sites.link.isUp = true
+  await sites.until('it rests', () => sites.isSteady())
+  await sites.advance(40_000)
+  t.equal(sites.primary.site.record.epoch, 2)
+  sites.link.isUp = false
+  await sites.advance(21_000)
+  t.equal(sites.primary.site.record.epoch, 2, 'of one that it does not hear it takes nothing back')
+  sites.link.isUp = true
+  await sites.until('failed back', () => sites.isSteady() && sites.primary.consumes, 60_000)
+})
+
+t.test('with siteAutomaticSwitch off nobody takes over, until asked to', async (t) => {
+  const sites = await twoSites(t, { settings: { automaticSwitch: false } })
+  sites.primary.crash()
+  await sites.advance(60_000)
+  t.match(sites.secondary.site.record, { epoch: 1, phase: 'STEADY' })
+  t.match(await sites.while(sites.secondary.site.act('failover', by)), { ok: true, status: 'failovering' })
+  await sites.until('taken over', () => sites.secondary.consumes, 5000)
+})
+
+t.test('a site that is not well itself takes over from nobody, and does so once it is', async (t) => {
+  const sites = await twoSites(t)
+  sites.secondary.troubles = ['the disk is full']
+  await sites.advance(20_000)
+  sites.primary.crash()
+  await sites.advance(60_000)
+  t.match(sites.secondary.site.record, { epoch: 1, phase: 'STEADY' })
+  sites.secondary.troubles = []
+  await sites.until('taken over', () => sites.secondary.consumes, 20_000)
+})
+
+t.test('as many checks must fail as siteFailureThreshold says, and an old site is waited for as long', async (t) => {
+  const sites = await twoSites(t, { settings: { checkIntervalMs: 2000, failureThreshold: 5 } })
+  let failed = 0
+  sites.primary.onCheckFailed = () => failed++
+  sites.primary.crash()
+  await sites.until('taken over', () => sites.secondary.takesTraffic)
+  t.equal(failed, 5)
+  await sites.while(sites.primary.start())
+  await sites.until('it rests', () => sites.isSteady())
+  sites.primary.onRecord = ({ phase }) => {
+    if (phase === 'SWITCH') sites.link.isUp = false
+  }
+  await sites.while(sites.primary.site.act('failback', by))
+  await sites.until('it goes on', () => sites.primary.consumes && sites.primary.site.record.phase === 'STEADY')
+  const { lossWindowMs } = JSON.parse(sites.primary.site.record.report) as { lossWindowMs: number }
+  t.ok(lossWindowMs >= 10_000 && lossWindowMs < 15_000, `${lossWindowMs} ms`)
+})
+
+t.test('a switch that has failed is begun again as soon as the old site has died', async (t) => {
+  const sites = await twoSites(t, { settings: { preloadTimeoutMs: 5000 } })
+  await sites.while(sites.primary.count('a'))
+  await sites.advance(2000)
+  sites.primary.isHistoryAway = true
+  await sites.while(sites.secondary.site.act('failover', by))
+  await sites.until('FAILED', () => sites.secondary.site.record.phase === 'FAILED')
+  let failed = 0
+  sites.primary.onCheckFailed = () => failed++
+  sites.primary.crash()
+  await sites.until('taken over', () => sites.secondary.takesTraffic)
+  t.equal(failed, 3)
+  await sites.until('steady', () => sites.secondary.consumes && sites.secondary.site.record.phase === 'STEADY')
+  await sites.advance(500)
+  t.equal(await sites.secondary.countOf('a'), 1)
+})
+
 t.test('after a switch by request nothing goes back by itself', async (t) => {
   const sites = await twoSites(t, { settings: { failbackHoldOffMs: 10_000 } })
   await sites.while(sites.primary.site.act('failover', by))
@@ -202,6 +273,7 @@ t.test(
     const { switchedAt, report } = sites.secondary.site.record
     const { untilTrafficMs, lossWindowMs } = JSON.parse(report) as { untilTrafficMs: number; lossWindowMs: number }
     t.ok(lossWindowMs >= 30_000, `${lossWindowMs} ms`)
+    t.ok(untilTrafficMs < 10_000, `both were active from SWITCH on: ${untilTrafficMs} ms`)
     for (const { name, site } of sites.both)
       t.match(site.status().overlap, { from: switchedAt + untilTrafficMs, events: 1 }, `the ${name} site tells of it`)
     await sites.while(sites.primary.site.act('failback', by))

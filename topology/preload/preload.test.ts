@@ -170,7 +170,8 @@ t.test('back again the terms stand in the order in which they were, whatever the
   await primary.start()
   await secondary.start()
   await rest(secondary)
-  await primary.pipe('count-me', [record('a:timer'), record('b:')])
+  await primary.pipe('count-me', [record('a:timer'), record('b:'), record('gone:')])
+  await primary.advance(2000)
   await rest(primary)
   await mirrored(primary, 'primary', secondary)
   const there = await Preload.open(preloadOptions(secondary, 'secondary', 'primary', '2-1'))
@@ -179,7 +180,7 @@ t.test('back again the terms stand in the order in which they were, whatever the
   await there.finish()
   await secondary.log.close()
   await secondary.start()
-  await secondary.pipe('count-me', [record('a:cancel'), record('b:'), record('c:broadcast')])
+  await secondary.pipe('count-me', [record('a:cancel'), record('b:'), record('gone:delete'), record('c:broadcast')])
   await secondary.advance(500)
   await secondary.digests()
   const expected = digestsOf(secondary)
@@ -196,7 +197,44 @@ t.test('back again the terms stand in the order in which they were, whatever the
     back.loads.map((load) => load.digest.withoutPositions.toHex()),
     expected,
   )
-  await back.close()
+  await back.announceTerms()
+  await back.finish()
+
+  await t.test('and of what stood in the changelog before, nothing is left', async (t) => {
+    await primary.log.close()
+    await primary.start()
+    // Written behind the load.
+    await primary.advance(2000)
+    await primary.digests()
+    const afterwards = digestsOf(primary)
+    await primary.stop()
+    for (const name of primary.taskStores) await primary.stores.setAside(name, 'lost')
+    await primary.start()
+    await primary.digests()
+    t.same(digestsOf(primary), afterwards)
+  })
+  await primary.stop()
+  await secondary.stop()
+})
+
+t.test('the term of a site that takes over is above one of the other site that it has not heard of', async (t) => {
+  const { primary, secondary } = await bothSites()
+  await someEvents(primary, 0, 60)
+  await mirrored(primary, 'primary', secondary)
+  await rest(primary)
+  await primary.log.close()
+  await primary.start()
+  await primary.digests()
+  const unheard = Math.max(...primary.application.tasks.map(({ foldState }) => foldState.epoch))
+  const preload = await Preload.open(preloadOptions(secondary, 'secondary', 'primary', '2-1'))
+  await preload.load(never)
+  t.ok(preload.loads.every(({ foldState }) => foldState.epoch < unheard))
+  await preload.announceTerms()
+  await preload.finish()
+  await secondary.log.close()
+  await secondary.start()
+  await secondary.digests()
+  t.ok(secondary.application.tasks.every(({ foldState }) => foldState.epoch > unheard + 1))
   await primary.stop()
   await secondary.stop()
 })
@@ -235,6 +273,23 @@ t.test('a load that was cut short goes on where it was, under its name only', as
     primary.application.tasks.map((task) => task.digest.rows.toHex()),
   )
   await another.close()
+
+  await t.test('and not where the journals no longer hold what comes next', async (t) => {
+    const options = preloadOptions(secondary, 'secondary', 'primary', '2-2')
+    const cutOff = await Preload.open({
+      ...options,
+      peerJournal(domain, partition) {
+        const source = options.peerJournal(domain, partition)
+        const offsets = async () => ({ start: (await source.offsets()).end + 1, end: (await source.offsets()).end + 1 })
+        return { ...source, offsets }
+      },
+    })
+    t.equal(
+      cutOff.loads.reduce((sum, load) => sum + load.entries, 0),
+      0,
+    )
+    await cutOff.close()
+  })
   await primary.stop()
   await secondary.stop()
 })
