@@ -279,6 +279,10 @@ t.test('IV-15 a blank or absent alternate id in an update leaves the stored one'
     const found = await api.server.app.inject('/ncmp/v1/ch/alt%2F1')
     t.match(found.json(), { cmHandle: 'dev-1', alternateId: 'alt/1' })
   }
+  const blanks = { dataProducerIdentifier: '', cmHandleStatus: ' ' }
+  await post(api, { dmiPlugin: PLUGIN, updatedCmHandles: [{ cmHandle: 'dev-1', ...blanks }] })
+  const unchanged = { dataProducerIdentifier: null, cmHandleStatus: null }
+  t.match(api.streams.commands.at(-1)?.event.data, { updated: [unchanged] }, 'so does any other blank text')
 })
 
 t.test('null removes a property in an update, absent properties stay', async (t) => {

@@ -96,14 +96,15 @@ t.test('row 7 a window is closed by the first outcome at its end where that stan
 
 t.test('row 7 TS-01 TS-02 the time of an outcome moves no window', async (t) => {
   const kit = started()
-  const dated = (eventTime: number | null, eventTimeSource: 'CE_TIME' | 'MALFORMED'): void =>
+  const dated = (eventTime: number | null, eventTimeSource: 'CE_TIME' | 'MALFORMED' | 'ABSENT'): void =>
     kit.outcome('a1', 'success', { eventTime, eventTimeSource })
   dated(kit.time + 366 * 24 * 3_600_000, 'CE_TIME')
   dated(kit.time - 60_000, 'CE_TIME')
   dated(null, 'MALFORMED')
+  dated(null, 'ABSENT')
   for (let call = 0; call < 10; call++) kit.outcome('a1', 'failure', { eventTime: kit.time })
   kit.advance(INTERVAL_MS)
-  t.strictSame(kit.alarms(), ['raised voicemail/1 THRESHOLD 10/13'])
+  t.strictSame(kit.alarms(), ['raised voicemail/1 THRESHOLD 10/14'])
   t.equal(kit.count('replaced_outcome_times', 'future'), 1)
   t.equal(kit.count('replaced_outcome_times', 'malformed'), 1)
   t.equal(kit.count('late_outcomes'), 1)

@@ -29,6 +29,16 @@ t.test('two callers are never both told yes', (t) => {
   t.end()
 })
 
+t.test('what is said of a handle that has it no more takes an alternate id from nobody', async (t) => {
+  const kit = new TrustLevelKit()
+  kit.register({ created: [{ cmHandle: 'dev-2', alternateId: ALTERNATE }] })
+  for (const claimId of ['', 'old']) {
+    const data = { alternateId: ALTERNATE, cmHandle: 'dev-1', claimId, held: false }
+    kit.when(ALTERNATE, { type: 'AlternateIdSettled', data })
+    t.equal(await kit.byAlternateId(ALTERNATE), 'dev-2')
+  }
+})
+
 t.test('a claim that stays open is settled by a question after 30 s', async (t) => {
   const kit = new TrustLevelKit()
   claim(kit, 'c1', 'dev-1')

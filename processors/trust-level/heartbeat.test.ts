@@ -78,6 +78,19 @@ t.test('of pending levels the newest by event time is kept', async (t) => {
   t.equal(await kit.level('dev-1'), 'NONE')
 })
 
+t.test('a pending level stands since the first report of it, also once it is registered', async (t) => {
+  const kit = new TrustLevelKit()
+  kit.heartbeat('dev-1', 'NONE')
+  kit.advance(1_000)
+  kit.heartbeat('dev-1', 'COMPLETE')
+  const since = kit.time
+  kit.advance(1_000)
+  kit.heartbeat('dev-1', 'COMPLETE')
+  t.strictSame(await kit.look('dev-1'), { found: false, pendingSince: since })
+  kit.register({ created: ['dev-1'] })
+  t.match(await kit.look('dev-1'), { evidence: { ownLevel: 'COMPLETE', ownSince: since } })
+})
+
 t.test('a pending level that nobody registers becomes a dead letter after its time, by its position', async (t) => {
   const kit = new TrustLevelKit()
   kit.heartbeat('dev-1', 'NONE')

@@ -121,7 +121,7 @@ function unregistered(
     own,
     eventTime,
     reported: true,
-    since: row?.status === 'PENDING' ? row.since : context.time,
+    since: row?.status === 'PENDING' && row.own === own ? row.since : context.time,
     announced: own,
     due,
     returnNumber: NEVER,

@@ -97,6 +97,11 @@ t.test('a registration by a plugin known as down is a sign of life', async (t) =
   kit.register({ created: ['dev-2'] })
   t.equal(kit.levelAtHome(PLUGIN), 'COMPLETE')
   t.strictSame(kit.notices(), ['dev-1 NONE>COMPLETE plugin'])
+  const pages = await kit.queryAll(dmiPluginsQuery, {})
+  t.match(
+    pages.flatMap((page) => page.plugins),
+    [{ trustLevel: 'COMPLETE', reason: 'registered' }],
+  )
   kit.check(false)
   t.equal(await kit.level('dev-2'), 'NONE', 'the next check corrects it')
 })
