@@ -132,8 +132,8 @@ t.test('a rule of the registry that forbids a schema is told as such', async (t)
 })
 
 t.test('without a registry it says what is missing', async (t) => {
-  t.match(await commandLine('schemas', 'check'), /^78 [^]*schemaRegistryUrl expected: an http or https address/)
-  t.match(await commandLine('schemas', 'check', '--schema-registry-url=http://127.0.0.1:9'), /^70 .*did not take GET/)
+  t.match(await commandLine('schemas', 'check'), /^78 [^]*schemaRegistryUrl is "", expected: the address of a registry/)
+  t.match(await commandLine('schemas', 'check', '--schema-registry-url=http://127.0.0.1:9'), /^69 .*did not take GET/)
 })
 
 const { PULSEFOLD_SCHEMA_REGISTRY_URL: realUrl = '' } = process.env
