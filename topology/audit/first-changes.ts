@@ -16,13 +16,13 @@ export interface RowChangeAt extends EventPosition {
 const MAX_CHANGES = 50
 
 /**
- * Folds a journal once more, to narrow a difference down: compares every seal from the last good one on, notes what the
- * journal changes up to the first bad one, and where it changes the rows given last.
+ * Folds a journal once more, to narrow a difference down: notes what the journal changes from the last good seal to the first
+ * bad one, and where it changes the rows given last.
  */
 export async function findFirstChanges(
   audit: Audit,
   audited: AuditedJournal,
-  { seals, lastGood, firstBad, rows, upTo }: DifferenceFound,
+  { lastGood, firstBad, rows, upTo }: DifferenceFound,
 ): Promise<{ readonly firstDifference: FirstDifference | null; readonly lastChanges: Map<string, EventPosition> }> {
   const wanted = new Set(rows.map(({ table, key }) => `${table}/${key}`))
   const lastChanges = new Map<string, EventPosition>()
@@ -38,18 +38,13 @@ export async function findFirstChanges(
   const begin = (await audit.source.logStart?.(audited.journal)) ?? 0
   return withFold(audit, audited, begin, { onFolded }, async (fold) => {
     await fold.foldTo(lastGood)
-    let from = Math.max(lastGood, fold.begunAt)
+    const from = Math.max(lastGood, fold.begunAt)
     let firstDifference: FirstDifference | null = null
-    for (const seal of seals.filter(({ offset }) => offset > lastGood && offset >= from)) {
-      if (firstBad === undefined) break
+    if (firstBad !== undefined) {
       changes = []
-      await fold.foldTo(seal.offset)
+      await fold.foldTo(firstBad.offset)
       const ofJournal = fold.digest.rows.toHex()
-      if (seal.rows !== ofJournal) {
-        firstDifference = { from, to: seal.offset, seal, ofJournal, changes }
-        break
-      }
-      from = seal.offset
+      firstDifference = { from, to: firstBad.offset, seal: firstBad, ofJournal, changes }
     }
     changes = []
     await fold.foldTo(upTo)
@@ -58,8 +53,6 @@ export async function findFirstChanges(
 }
 
 interface DifferenceFound {
-  /** By position. */
-  readonly seals: readonly StampedSeal[]
   readonly lastGood: number
   readonly firstBad: StampedSeal | undefined
   readonly rows: readonly { readonly table: string; readonly key: string }[]

@@ -5,7 +5,9 @@ import { blockCodec } from '../journal/block-codec.js'
 import type { LogRecord } from '../log/log.js'
 import { JournalFold } from './journal-fold.js'
 import { JOURNAL } from '../system/counting-run.js'
+import { names } from '../names.js'
 import { commitOperations } from '../task/commit-record.js'
+import { parseSeal } from '../task/seal.js'
 import { tableRuntimes } from '../task/table-runtime.js'
 import type { JournalReader } from './journal-source.js'
 import { auditedDriver, auditOf } from './test-audit.js'
@@ -108,6 +110,38 @@ t.test('a journal that is not the one folded is narrowed down to the records bet
     { b: { count: 2 } },
   )
 })
+
+t.test(
+  'a seal of a moment that was other than the journal gives is found, though all later ones are as it gives',
+  async (t) => {
+    const { driver } = await history(t)
+    const digests = names.digests('test', countingProcessor.store)
+    const at = (await driver.read(digests))[1]!.offset
+    const reader: JournalReader = {
+      topic: (name) => driver.log.topic(name),
+      offsets: (partition) => driver.log.offsets(partition),
+      offsetForTime: (partition, time) => driver.log.offsetForTime(partition, time),
+      async read(partition, offset, options) {
+        const batch = await driver.log.read(partition, offset, options)
+        if (partition.topic !== digests) return batch
+        const records = batch.records.map((record): LogRecord => {
+          if (record.offset !== at) return record
+          const seal = { ...parseSeal(record)!, rows: 'f'.repeat(64) }
+          return { ...record, value: Buffer.from(JSON.stringify(seal)) }
+        })
+        return { ...batch, records }
+      },
+    }
+    const [one] = await verify(auditOf(driver, { reader }), {})
+    t.match(one, { verdict: 'different', seals: { firstDifference: { seal: { rows: 'f'.repeat(64) } } } })
+    const { compared } = (await verify(auditOf(driver), {}))[0]!.seals
+    t.equal(
+      compared,
+      new Set((await driver.read(digests)).map((record) => parseSeal(record)?.offset)).size,
+      'every seal',
+    )
+  },
+)
 
 t.test('where records are missing there is no verdict', async (t) => {
   const { driver, audit } = await history(t)

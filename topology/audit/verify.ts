@@ -65,9 +65,6 @@ export interface FirstDifference {
   readonly changes: readonly RowChangeAt[]
 }
 
-/** Records between two seals that are compared at first; only where one differs all in between are. */
-const COARSE_RECORDS = 5000
-
 /** Folds every journal anew and compares: each seal, the changelog, and the task's store where it can be read. */
 export async function verify(audit: Audit, request: VerifyRequest): Promise<readonly Verification[]> {
   const journals = await journalsOf(audit, request)
@@ -101,7 +98,7 @@ async function verifyJournal(
     const kept: KeptVerdict[] = []
     const begin = (await audit.source.logStart?.(journal)) ?? 0
     const folded = await withFold(audit, audited, begin, { onProgress }, async (fold) => {
-      const checks = [...seals.coarse.map((seal) => seal.offset), ...states.map((state) => state.offset)]
+      const checks = [...seals.byOffset.keys(), ...states.map((state) => state.offset)]
       let lastGood = 0
       let firstBad: StampedSeal | undefined
       let compared = 0
@@ -116,7 +113,7 @@ async function verifyJournal(
         for (const state of states.filter((one) => one.offset === offset)) {
           kept.push(await judge(state, ofJournal, await fold.store(), audited))
         }
-        const seal = seals.coarse.find((one) => one.offset === offset)
+        const seal = seals.byOffset.get(offset)
         if (seal === undefined) continue
         compared++
         if (firstBad !== undefined) continue
@@ -146,7 +143,6 @@ async function verifyJournal(
       firstBad === undefined && differing.length === 0
         ? { firstDifference: null, lastChanges: new Map<string, EventPosition>() }
         : await findFirstChanges(audit, audited, {
-            seals: seals.all,
             lastGood,
             firstBad,
             rows: differing,
@@ -206,13 +202,12 @@ function whyOf({ topic, partition, from, to, loadedAt }: Gap): string {
 }
 
 interface Seals {
-  readonly all: readonly StampedSeal[]
-  /** Some of them, the last one among them. */
-  readonly coarse: readonly StampedSeal[]
+  /** Of a position sealed twice the later. */
+  readonly byOffset: ReadonlyMap<number, StampedSeal>
   readonly ofOtherVersions: number
 }
 
-/** Seals that this build can give, by position; of a position sealed twice the later. */
+/** Seals that this build can give. */
 async function comparableSeals(audit: Audit, { processor, journal }: AuditedJournal): Promise<Seals> {
   const { reader } = audit.source
   const { start, end } = await reader.offsets(journal)
@@ -223,14 +218,7 @@ async function comparableSeals(audit: Audit, { processor, journal }: AuditedJour
     if (seal.foldVersion !== processor.foldVersion) ofOtherVersions++
     else if (seal.offset >= start && seal.offset <= end) byOffset.set(seal.offset, seal)
   }
-  const all = [...byOffset.values()].sort((a, b) => a.offset - b.offset)
-  let last = Number.NEGATIVE_INFINITY
-  const coarse = all.filter(({ offset }, i) => {
-    if (offset < last + COARSE_RECORDS && i < all.length - 1) return false
-    last = offset
-    return true
-  })
-  return { all, coarse, ofOtherVersions }
+  return { byOffset, ofOtherVersions }
 }
 
 async function withKept<Result>(
