@@ -11,6 +11,9 @@ const BATCH = 50
 /** All calls of a test are in one window. */
 const INTERVAL_MS = 3_600_000
 
+/** An outcome that comes again is counted again: only by its place may it be known, not by its id. */
+export const countingAll = { outcomeIdLimit: 1 }
+
 /**
  * Call outcomes at 1,000 a second to whichever instances take them, and how many of each platform were acknowledged: the window of
  * its address must count as many, neither fewer nor more.

@@ -2,7 +2,7 @@ import t from 'tap'
 import type { Test } from 'tap'
 import type { Settings } from '../../common/settings.js'
 import { realBrokers } from '../../topology/log/kafka/real-brokers.js'
-import { OutcomeSender } from './outcome-sender.js'
+import { countingAll, OutcomeSender } from './outcome-sender.js'
 import { settingsOfSites, TOKEN, TwoSites } from './two-sites.js'
 import type { SiteName } from './two-sites.js'
 import { until } from './until.js'
@@ -14,7 +14,7 @@ const PARTITIONS = 3
 /** Nothing happens but what is asked for: on a busy machine health addresses are late. */
 async function calmSettings(t: Test, sharesLog: boolean): Promise<(name: SiteName) => Partial<Settings>> {
   const settings = await settingsOfSites(t, brokers, sharesLog)
-  return (name) => ({ ...settings(name), siteAutomaticSwitch: false, siteHealthIntervalMs: 1000 })
+  return (name) => ({ ...settings(name), ...countingAll, siteAutomaticSwitch: false, siteHealthIntervalMs: 1000 })
 }
 
 const clusters = [

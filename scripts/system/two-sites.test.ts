@@ -2,45 +2,53 @@ import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
 import { percentile } from '../benchmarks/figure.js'
 import { PLUGIN } from './fixtures.js'
+import { countingAll, OutcomeSender } from './outcome-sender.js'
 import { DEVICES, devices, HealthLog, names, Reporter, TwoSites } from './two-sites.js'
 import { until } from './until.js'
 
 /** How soon it is the tests on a clock of their own show. */
 const PATIENCE_MS = 120_000
 
-t.test('FO-01 a failover and a failback under 1,000 events a second: one run each, nothing lost', async (t) => {
-  const sites = await TwoSites.start(t)
-  await sites.site('primary').register(PLUGIN, devices)
-  const reporter = new Reporter(sites, 'primary')
-  await pause(2000)
-  for (const [act, old, target] of [
-    ['failover', 'primary', 'secondary'],
-    ['failback', 'secondary', 'primary'],
-  ] as const) {
-    const health = new HealthLog(sites)
-    t.same(await Promise.all([sites.said(act, old), sites.said(act, old)]), [`${act}ing`, `${act}ing`])
-    t.match(await sites.said(act, old), /ing$|ed$/)
-    await sites.untilSaid(act, old, `${act}ed`)
-    t.equal(await sites.said(act, target), `${act}ed`, 'and at the target')
-    await until('the old site is at 500', () => sites.healthIs(old, 500))
-    await health.stop()
-    t.comment(`health addresses answered within ${percentile(health.answersMs, 0.99).toFixed(1)} ms, 99 % of them`)
-    t.notOk(
-      health.seen.some(([primary, secondary]) => primary === 500 && secondary === 500),
-      'never both at 500',
-    )
-    t.equal(await sites.health(target), 200)
-    const { epoch, lastSwitch } = await sites.status(target)
-    t.equal(epoch, act === 'failover' ? 2 : 3, 'one run')
-    t.equal(lastSwitch?.lossWindowMs, 0)
-    await pause(1000)
-  }
-  await reporter.stop()
-  t.ok(reporter.last.size === DEVICES)
-  await until('all is folded', async () => (await reporter.lost('primary')).length === 0).catch(() => undefined)
-  t.same(await reporter.lost('primary'), [])
-  t.comment(`${reporter.refused} batches were refused and sent elsewhere`)
-})
+t.test(
+  'FO-01 a failover and a failback under 1,000 events a second: one run each, nothing lost or twice',
+  async (t) => {
+    const sites = await TwoSites.start(t, countingAll)
+    await sites.site('primary').register(PLUGIN, devices)
+    const calls = new OutcomeSender(sites)
+    await calls.begin()
+    const reporter = new Reporter(sites, 'primary')
+    await pause(2000)
+    for (const [act, old, target] of [
+      ['failover', 'primary', 'secondary'],
+      ['failback', 'secondary', 'primary'],
+    ] as const) {
+      const health = new HealthLog(sites)
+      t.same(await Promise.all([sites.said(act, old), sites.said(act, old)]), [`${act}ing`, `${act}ing`])
+      t.match(await sites.said(act, old), /ing$|ed$/)
+      await sites.untilSaid(act, old, `${act}ed`)
+      t.equal(await sites.said(act, target), `${act}ed`, 'and at the target')
+      await until('the old site is at 500', () => sites.healthIs(old, 500))
+      await health.stop()
+      t.comment(`health addresses answered within ${percentile(health.answersMs, 0.99).toFixed(1)} ms, 99 % of them`)
+      t.notOk(
+        health.seen.some(([primary, secondary]) => primary === 500 && secondary === 500),
+        'never both at 500',
+      )
+      t.equal(await sites.health(target), 200)
+      const { epoch, lastSwitch } = await sites.status(target)
+      t.equal(epoch, act === 'failover' ? 2 : 3, 'one run')
+      t.equal(lastSwitch?.lossWindowMs, 0)
+      await calls.untilTaken(20)
+      await calls.check(t, target, `after the ${act}`)
+    }
+    await calls.end()
+    await reporter.stop()
+    t.ok(reporter.last.size === DEVICES)
+    await until('all is folded', async () => (await reporter.lost('primary')).length === 0).catch(() => undefined)
+    t.same(await reporter.lost('primary'), [])
+    t.comment(`${reporter.refused} batches were refused and sent elsewhere; ${calls.told()}`)
+  },
+)
 
 t.test('a site that is not active passes writing on, refuses reading, and says who is active', async (t) => {
   const sites = await TwoSites.start(t)
