@@ -58,10 +58,8 @@ interface Logs {
 export async function openTaskStore(environment: StoreEnvironment, signal: AbortSignal): Promise<OpenedStore> {
   const { journalTopic, partition } = environment
   const logs = await logsOf(environment)
-  const opened =
-    (await openLocal(environment, logs, signal)) ??
-    (await restore(environment, logs, signal)) ??
-    (await openFresh(environment, logs))
+  const left = await openLeft(environment, logs, signal)
+  const opened = isFound(left) ? left : await openFresh(environment, logs, left)
   const { offset } = opened.commit
   if (offset < logs.start) {
     await opened.store.close()
@@ -83,9 +81,22 @@ export async function openStandbyStore(
   signal: AbortSignal,
 ): Promise<Pick<OpenedStore, 'store'> & { readonly position: Pick<OpenedStore, 'commit' | 'digest'> | undefined }> {
   const logs = await logsOf(environment)
-  const opened = (await openLocal(environment, logs, signal)) ?? (await restore(environment, logs, signal))
-  if (opened === undefined) return { store: await openStore(environment), position: undefined }
-  return { store: opened.store, position: opened }
+  const left = await openLeft(environment, logs, signal)
+  return isFound(left) ? { store: left.store, position: left } : { store: left, position: undefined }
+}
+
+/** What an earlier life, or the changelog, has left; else an empty store. */
+async function openLeft(
+  environment: StoreEnvironment,
+  logs: Logs,
+  signal: AbortSignal,
+): Promise<FoundStore | KeyValueStore> {
+  const local = await openLocal(environment, logs, signal)
+  return isFound(local) ? local : await restore(environment, logs, signal, local)
+}
+
+function isFound(left: FoundStore | KeyValueStore): left is FoundStore {
+  return 'commit' in left
 }
 
 /** Outputs before the commit are out, and those that it knew of; in the changelog stands how many more. */
@@ -131,12 +142,12 @@ function misfitOfStore(commit: CommitRecord, logs: Logs): string | undefined {
   return undefined
 }
 
-/** The store as an earlier life, or a standby's, left it, when it can be gone on from. */
+/** The store as an earlier life, or a standby's, left it, when it can be gone on from; else an empty one. */
 async function openLocal(
   environment: StoreEnvironment,
   logs: Logs,
   signal: AbortSignal,
-): Promise<FoundStore | undefined> {
+): Promise<FoundStore | KeyValueStore> {
   let store: KeyValueStore | undefined
   try {
     store = await openStore(environment, { verify: true })
@@ -146,7 +157,7 @@ async function openLocal(
       if (typeof caughtUp !== 'string') return caughtUp
       await setAside(environment, store, `it ${caughtUp}`)
     } else if (await isEmpty(store)) {
-      await store.close()
+      return store
     } else {
       await setAside(environment, store, 'it has rows but no position')
     }
@@ -158,7 +169,7 @@ async function openLocal(
     }
     await setAside(environment, store, reason)
   }
-  return undefined
+  return openStore(environment)
 }
 
 /** What makes a store useless; undefined: another try may do. */
@@ -201,13 +212,14 @@ async function catchUp(
   }
 }
 
+/** Fills an empty store from the changelog; answers an empty one where that has no state that fits. */
 async function restore(
   environment: StoreEnvironment,
   logs: Logs,
   signal: AbortSignal,
-): Promise<FoundStore | undefined> {
+  store: KeyValueStore,
+): Promise<FoundStore | KeyValueStore> {
   const { log, changelogTopic, partition, processor, observer, onRead } = environment
-  const store = await openStore(environment)
   try {
     const changelog = { topic: changelogTopic, partition }
     const onProgress = (progress: RestoreProgress): void => {
@@ -217,10 +229,7 @@ async function restore(
     }
     const marker = await restoreFromChangelog(log, changelog, store, processor.tables, signal, onProgress)
     const found = parseCommit(...(await commitOf(store)))
-    if (marker === undefined || found === undefined) {
-      await store.close()
-      return undefined
-    }
+    if (marker === undefined || found === undefined) return store
     const wrong = misfit(marker, logs)
     if (wrong === undefined) {
       const commit = { ...found.commit, changelog: { ...logs.changelog, offset: marker.offset } }
@@ -236,15 +245,14 @@ async function restore(
     observer.onError(thrown)
     await setAside(environment, store, thrown.message)
   }
-  return undefined
+  return openStore(environment)
 }
 
 /** An empty store. What the changelog holds is not its state: the next write mends that. */
-async function openFresh(environment: StoreEnvironment, logs: Logs): Promise<FoundStore> {
+async function openFresh(environment: StoreEnvironment, logs: Logs, store: KeyValueStore): Promise<FoundStore> {
   const { log, changelogTopic: topic, partition, processor } = environment
   const { incarnation } = logs
   const changelog = { ...logs.changelog, offset: -1 }
-  const store = await openStore(environment)
   await orClose(store, () => lackAll(store, log, { topic, partition }))
   const { foldVersion } = processor
   const commit = {
