@@ -1,4 +1,3 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import { partitionOf } from '../../../topology/partitioner.js'
 import { startDmiPlugin } from '../../simulate/dmi-plugin.js'
 import { deviceIds, registerDevices } from '../devices.js'
@@ -7,6 +6,7 @@ import type { Figure } from '../figure.js'
 import { HEARTBEAT_TOPIC, heartbeatRecord, PARTITIONS } from '../heartbeats.js'
 import type { HttpRequest } from '../http-connection.js'
 import { startHttpCaller } from '../http-caller.js'
+import { sendAtRate } from '../send-at-rate.js'
 import { startService } from '../service.js'
 
 const DEVICES = 60_000
@@ -27,27 +27,17 @@ export async function reads(directory: string): Promise<readonly Figure[]> {
   await registerDevices(caller, plugin.address, ids)
 
   let isReading = true
-  async function sendHeartbeats(): Promise<number> {
-    const started = performance.now()
-    const sending: Promise<unknown>[] = []
-    while (isReading) {
-      const due = Math.floor(((performance.now() - started) * RATE_PER_S) / 1000)
-      while (sending.length < due) {
-        const cmHandle = ids[sending.length % DEVICES] ?? ''
-        const record = heartbeatRecord({ cmHandle, trustLevel: 'NONE' }, Date.now())
-        sending.push(application.log.append(HEARTBEAT_TOPIC, partitionOf(cmHandle, PARTITIONS), [record]))
-      }
-      await pause(1)
-    }
-    await Promise.all(sending)
-    return (sending.length / (performance.now() - started)) * 1000
+  const sendHeartbeat = (number: number): Promise<unknown> => {
+    const cmHandle = ids[number % DEVICES] ?? ''
+    const record = heartbeatRecord({ cmHandle, trustLevel: 'NONE' }, Date.now())
+    return application.log.append(HEARTBEAT_TOPIC, partitionOf(cmHandle, PARTITIONS), [record])
   }
   const requests = ids.map((_, at): HttpRequest => ({
     method: 'GET',
     path: `/ncmp/v1/ch/${ids[(at * STEP) % DEVICES] ?? ''}`,
   }))
   await caller.send(requests.slice(0, 2000))
-  const sent = sendHeartbeats()
+  const sent = sendAtRate({ perSecond: RATE_PER_S, send: sendHeartbeat, isOver: () => !isReading })
   const { durationsMs } = await caller.send(requests.slice(0, READ_DEVICES), READ_MS)
   isReading = false
   const rate = await sent

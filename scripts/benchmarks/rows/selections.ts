@@ -1,4 +1,3 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import { addressHealthQueries } from '../../../processors/address-health/index.js'
 import { partitionOf } from '../../../topology/partitioner.js'
 import { percentile } from '../figure.js'
@@ -14,10 +13,12 @@ import {
   outcomeRecord,
   platformNames,
 } from '../platforms.js'
+import { sendAtRate } from '../send-at-rate.js'
 import { startService } from '../service.js'
 
 const PLATFORMS = 1000
 const OUTCOMES_PER_S = 1000
+const WARM_MS = 5000
 const RUN_MS = 10_000
 const DECISIONS = 20_000
 
@@ -30,27 +31,17 @@ export async function selections(directory: string): Promise<readonly Figure[]> 
   await createPlatforms(caller, platforms)
 
   let isSelecting = true
-  async function sendOutcomes(): Promise<number> {
-    const started = performance.now()
-    const sending: Promise<unknown>[] = []
-    while (isSelecting) {
-      const due = Math.floor(((performance.now() - started) * OUTCOMES_PER_S) / 1000)
-      while (sending.length < due) {
-        const number = sending.length
-        const platform = platforms[number % PLATFORMS] ?? ''
-        const record = outcomeRecord(platform, Math.floor(number / PLATFORMS) % ADDRESSES, number)
-        sending.push(application.log.append(OUTCOME_TOPIC, partitionOf(platform, PARTITIONS), [record]))
-      }
-      await pause(1)
-    }
-    await Promise.all(sending)
-    return (sending.length / (performance.now() - started)) * 1000
+  const sendOutcome = (number: number): Promise<unknown> => {
+    const platform = platforms[number % PLATFORMS] ?? ''
+    const record = outcomeRecord(platform, Math.floor(number / PLATFORMS) % ADDRESSES, number)
+    return application.log.append(OUTCOME_TOPIC, partitionOf(platform, PARTITIONS), [record])
   }
   const requests = platforms.map((name): HttpRequest => {
     return { method: 'POST', path: `/external-platforms/${name}/selections`, body: '{"callId":"call-1"}' }
   })
-  await caller.send(requests, 2000)
-  const sent = sendOutcomes()
+  const sent = sendAtRate({ perSecond: OUTCOMES_PER_S, send: sendOutcome, isOver: () => !isSelecting })
+  // Until all of it is compiled.
+  await caller.send(requests, WARM_MS, 1000)
   const slow = await caller.send(requests, RUN_MS, 1000)
   const cpuBefore = process.cpuUsage()
   const fast = await caller.send(requests, RUN_MS, 5000)

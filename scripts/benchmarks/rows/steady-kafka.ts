@@ -9,6 +9,7 @@ import { deviceIds } from '../devices.js'
 import { percentile } from '../figure.js'
 import type { Figure } from '../figure.js'
 import { heartbeatRecord, PARTITIONS } from '../heartbeats.js'
+import { sendAtRate } from '../send-at-rate.js'
 import { startTwoInstances } from '../two-instances.js'
 import type { TwoInstances } from '../two-instances.js'
 
@@ -53,13 +54,7 @@ export async function steadyKafka(directory: string): Promise<readonly Figure[]>
 
   const cpuBefore = await cpuSeconds(instances)
   const startedAt = performance.now()
-  const sending: Promise<void>[] = []
-  while (sending.length < DEVICES) {
-    const due = Math.min(DEVICES, Math.floor(((performance.now() - startedAt) * RATE_PER_S) / 1000))
-    while (sending.length < due) sending.push(send(sending.length))
-    await pause(1)
-  }
-  await Promise.all(sending)
+  await sendAtRate({ perSecond: RATE_PER_S, send, isOver: (sent) => sent === DEVICES })
   const changed = ids.slice(RATE_PER_S * WARM_SECONDS)
   await until(() => Promise.resolve(changed.every((id) => noticedAt.has(id))))
   const cpu = ((await cpuSeconds(instances)) - cpuBefore) / ((performance.now() - startedAt) / 1000)

@@ -7,6 +7,7 @@ import { percentile } from '../figure.js'
 import type { Figure } from '../figure.js'
 import { HEARTBEAT_TOPIC, heartbeatRecord, PARTITIONS } from '../heartbeats.js'
 import { startHttpCaller } from '../http-caller.js'
+import { sendAtRate } from '../send-at-rate.js'
 import { startService } from '../service.js'
 
 const DEVICES = 60_000
@@ -60,7 +61,8 @@ export async function steady(directory: string): Promise<readonly Figure[]> {
     }
   }
 
-  async function send(cmHandle: string): Promise<void> {
+  async function send(number: number): Promise<void> {
+    const cmHandle = ids[number] ?? ''
     const partition = partitionOf(cmHandle, PARTITIONS)
     const record = heartbeatRecord({ cmHandle, trustLevel: 'NONE' }, Date.now())
     await application.log.append(HEARTBEAT_TOPIC, partition, [record])
@@ -72,16 +74,15 @@ export async function steady(directory: string): Promise<readonly Figure[]> {
   const cpuBefore = process.cpuUsage()
   const started = performance.now()
   const count = RATE_PER_S * SECONDS
-  const sending: Promise<void>[] = []
   const healthPath = { method: 'GET', path: '/notification/healthCheck' } as const
   const health = caller.send([healthPath], SECONDS * 1000, HEALTH_RATE_PER_S)
-  while (sending.length < count) {
-    const due = Math.min(count, Math.floor(((performance.now() - started) * RATE_PER_S) / 1000))
-    while (sending.length < due) sending.push(send(ids[sending.length] ?? ''))
-    await look()
-    await pause(LOOK_MS)
-  }
-  await Promise.all(sending)
+  await sendAtRate({
+    ...{ perSecond: RATE_PER_S, send, isOver: (sent) => sent === count },
+    async between() {
+      await look()
+      await pause(LOOK_MS)
+    },
+  })
   await until(async () => {
     await look()
     return answerMs.length === count && noticeMs.length === count

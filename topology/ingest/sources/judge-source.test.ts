@@ -56,3 +56,15 @@ t.test("an operator's incarnations differ from all before", async (t) => {
   t.equal(nextIncarnation('T', 'T'), 'T+2')
   t.equal(nextIncarnation('T', 'T+2'), 'T+3')
 })
+
+t.test('the record last taken is known again by what earlier versions have written down of it', (t) => {
+  const headers: LogRecord['headers'] = [
+    ['ce_id', Buffer.from([1, 200, 255])],
+    ['größe', Buffer.alloc(0)],
+  ]
+  const checksums = [record('xé', { headers }), record('', { headers, key: Buffer.from('k'), value: null })].map(
+    (taken) => (JSON.parse(positionBehind(taken, 10, 'T').metadata) as { readonly checksum: string }).checksum,
+  )
+  t.same(checksums, ['Akv/hFzlTu+5nICU', 'dJptcQh88xJ3hRkM'])
+  t.end()
+})

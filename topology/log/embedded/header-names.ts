@@ -47,8 +47,25 @@ export class HeaderNames {
   }
 }
 
-export function readHeaderNames(reader: RecordReader): string[] {
-  const names: string[] = []
-  for (let count = reader.varint(); count > 0; count--) names.push(reader.bytes(reader.varint()).toString())
+const noNames: readonly string[] = []
+/** Names of batches read before, by their bytes: nearly all batches of a topic have the same. */
+const known = new Map<string, readonly string[]>()
+const MOST_KNOWN = 1000
+const MOST_KNOWN_BYTES = 1000
+
+/** The names in front of a batch's records; the same object for the same names. */
+export function readHeaderNames(reader: RecordReader): readonly string[] {
+  const from = reader.at
+  const count = reader.varint()
+  if (count === 0) return noNames
+  for (let left = count; left > 0; left--) reader.skip(reader.varint())
+  const bytes = reader.latin1From(from)
+  let names = known.get(bytes)
+  if (names === undefined) {
+    reader.at = from
+    names = Array.from({ length: reader.varint() }, () => reader.bytes(reader.varint()).toString())
+    if (known.size === MOST_KNOWN) known.clear()
+    if (bytes.length <= MOST_KNOWN_BYTES) known.set(bytes, names)
+  }
   return names
 }

@@ -45,6 +45,11 @@ export class RecordReader {
     return this.value.subarray(from, this.at)
   }
 
+  /** What was gone over since `from`, a character for each byte. */
+  latin1From(from: number): string {
+    return this.value.toString('latin1', from, this.at)
+  }
+
   bytesOrNull(): Buffer | null {
     const length = this.varint()
     return length === 0 ? null : this.bytes(length - 1)
@@ -66,11 +71,11 @@ export class RecordReader {
   }
 
   skipRecord(): void {
-    this.#skip(this.varint() - 1)
-    this.#skip(this.varint() - 1)
+    this.skip(this.varint() - 1)
+    this.skip(this.varint() - 1)
     for (let headers = this.varint(); headers > 0; headers--) {
       this.varint()
-      this.#skip(this.varint())
+      this.skip(this.varint())
     }
   }
 
@@ -84,7 +89,7 @@ export class RecordReader {
     return true
   }
 
-  #skip(bytes: number): void {
+  skip(bytes: number): void {
     if (bytes > 0) this.#advance(bytes)
   }
 
