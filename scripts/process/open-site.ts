@@ -19,6 +19,7 @@ import { ComponentHealth } from '../site/component-health.js'
 import type { Domains } from '../site/domain-host.js'
 import { httpPeer } from '../site/http-peer.js'
 import { localStreams } from '../site/local-streams.js'
+import { logProbe } from '../site/log-probe.js'
 import { Site } from '../site/site.js'
 
 export interface SiteParts {
@@ -52,20 +53,12 @@ export interface Running {
   stop(): Promise<void>
 }
 
-/** Probes of the log are kept so long. */
-const PROBE_RETENTION_MS = 60_000
-
 /** The only site: nothing is asked of another. */
 export function openSingle({ settings, logger, clock, log, newDomains }: SiteParts): Running {
   const { application, streams, start } = newDomains()
   const stopping = new AbortController()
   let checking: Promise<void> | undefined
-  const health = new ComponentHealth({
-    clock,
-    intervalMs: settings.siteHealthIntervalMs,
-    troubles: () => application.readiness().reasons,
-    probeLog: () => log.topics(),
-  })
+  const health = componentHealth({ settings, clock, log }, () => application.readiness().reasons)
   return {
     application,
     streams,
@@ -83,6 +76,14 @@ export function openSingle({ settings, logger, clock, log, newDomains }: SitePar
       await checking
     },
   }
+}
+
+function componentHealth(
+  { settings, clock, log }: Pick<SiteParts, 'settings' | 'clock' | 'log'>,
+  troubles: () => readonly string[],
+): ComponentHealth {
+  const probeLog = logProbe(log, names.health(settings.applicationId))
+  return new ComponentHealth({ clock, intervalMs: settings.siteHealthIntervalMs, troubles, probeLog })
 }
 
 async function handOverToOthers(leaving: Leaving, logger: Logger): Promise<void> {
@@ -113,12 +114,7 @@ export function openSite(parts: SiteParts): Running {
     onFatal: parts.onFatal,
   })
   const peer = httpPeer({ url: settings.sitePeerUrl, token: settings.sitePeerToken })
-  const health = new ComponentHealth({
-    clock,
-    intervalMs: settings.siteHealthIntervalMs,
-    troubles: () => site.troubles(),
-    probeLog: logProbe(log, names.health(applicationId)),
-  })
+  const health = componentHealth(parts, () => site.troubles())
   const site: Site = new Site({
     ...parts,
     site: settings.siteName,
@@ -168,26 +164,5 @@ export function openSite(parts: SiteParts): Running {
       await site.stop()
       await peer.close()
     },
-  }
-}
-
-/** Appends a record and waits until the log has it. */
-function logProbe(log: Log, name: string): () => Promise<unknown> {
-  let isThere = false
-  return async () => {
-    if (!isThere) {
-      await log.createTopics([
-        {
-          name,
-          partitions: 1,
-          cleanup: 'delete',
-          retentionMs: PROBE_RETENTION_MS,
-          retentionBytes: -1,
-          timestampType: 'LogAppendTime',
-        },
-      ])
-      isThere = true
-    }
-    return log.append(name, 0, [{ key: null, value: Buffer.from('probe') }])
   }
 }

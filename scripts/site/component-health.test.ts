@@ -2,6 +2,7 @@ import t from 'tap'
 import type { Test } from 'tap'
 import { manualClock } from '../../common/manual-clock.js'
 import { ComponentHealth } from './component-health.js'
+import { logProbe } from './log-probe.js'
 
 const INTERVAL_MS = 5000
 
@@ -89,4 +90,25 @@ t.test('a timer that comes more than a second late, for a blocked event loop doe
     await world.advance(INTERVAL_MS)
     t.same(checked.reasons, reasons)
   }
+})
+
+t.test('the log is probed by an append: one that can be read and not written to has not answered', async (t) => {
+  const appended: string[] = []
+  let isFull = false
+  const probe = logProbe(
+    {
+      createTopics: (topics) => Promise.resolve(void appended.push(...topics.map(({ name }) => `made ${name}`))),
+      append(topic) {
+        if (isFull) return Promise.reject(new Error('the disk is full'))
+        appended.push(topic)
+        return Promise.resolve({ baseOffset: 0, timestamp: 0 })
+      },
+    },
+    'test-health',
+  )
+  await probe()
+  await probe()
+  t.same(appended, ['made test-health', 'test-health', 'test-health'])
+  isFull = true
+  await t.rejects(probe(), { message: 'the disk is full' })
 })

@@ -18,6 +18,24 @@ function limitFiles({ pid }: RealProcess, bytes: number | 'unlimited'): void {
   if (status !== 0) throw new Error(`prlimit: ${stderr.toString()}`)
 }
 
+t.test(
+  'RS-11 the health address is at 500 while the disk is full, at 200 when it is not, and nothing restarts',
+  { skip: !hasPrlimit && 'there is no prlimit' },
+  async (t) => {
+    const running = spawnPulsefold(t, temporaryFolder(t), { values: { siteHealthIntervalMs: 200 }, log: 'pipe' })
+    await running.ready
+    const healthIs = async (wanted: number): Promise<boolean> =>
+      (await running.ask('/notification/healthCheck')).status === wanted
+    await until('well', () => healthIs(200), patienceMs)
+    limitFiles(running, 1)
+    await until('at 500', () => healthIs(500), patienceMs)
+    t.equal((await running.ask('/ops/health/live')).status, 200)
+    limitFiles(running, 'unlimited')
+    await until('well again', () => healthIs(200), patienceMs)
+    t.equal((await running.ask('/ops/health/live')).status, 200)
+  },
+)
+
 if (brokers.length > 0) {
   t.test(
     'RS-11 a disk that is full, then freed: not ready, answers go on, nothing is committed past what is stored',
