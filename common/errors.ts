@@ -39,11 +39,16 @@ export abstract class PulsefoldError<Code extends string = string> extends Error
  */
 export function cut(value: unknown, limit = 80): string {
   const json = toJson(typeof value === 'string' ? value.slice(0, limit + 1) : value)
-  const escaped = json.replace(/[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g, (c) => {
-    return '\\u' + c.charCodeAt(0).toString(16).padStart(4, '0')
-  })
+  const escaped = escapeControls(json)
   // Not in the middle of a surrogate pair.
   return escaped.length <= limit ? escaped : escaped.slice(0, limit).replace(/[\ud800-\udbff]$/, '') + '…'
+}
+
+/** Control characters, line breaks and marks that turn the direction of writing as JSON escapes them. */
+export function escapeControls(text: string): string {
+  return text.replace(/[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g, (c) => {
+    return '\\u' + c.charCodeAt(0).toString(16).padStart(4, '0')
+  })
 }
 
 function toJson(value: unknown): string {

@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process'
+import { cpSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { goldenDirectory } from '../golden/golden-journals.js'
@@ -38,6 +39,12 @@ const cases: readonly { readonly args: readonly string[]; readonly status: numbe
     status: 0,
     says: /older steps are left out.*\n\(.*\n\nsettings/,
   },
+  { args: ['explain', 'dev-1', '--limit', 'x', ...archive], status: 64, says: /Not a whole number from 0/ },
+  {
+    args: ['archive', '/nowhere', '--from-time', '2', '--to-time', '1', ...archive],
+    status: 64,
+    says: /--from-time is later than --to-time/,
+  },
 ]
 for (const { args, status, says } of cases) {
   t.test(`pulsefold ${args.slice(0, 2).join(' ')} ends with ${status}`, async (t) => {
@@ -46,6 +53,21 @@ for (const { args, status, says } of cases) {
     t.match(run.stdout + run.stderr, says)
   })
 }
+
+t.test(
+  'what is printed moves no cursor: parts of keys have a slash between them, texts of others are escaped',
+  async (t) => {
+    const { stdout } = pulsefold('state', 'AACCE/gnb_0', '--archive', goldenDirectory('keep-alive'))
+    t.match(stdout, /^ +rans\/AACCE\/gnb_0 /m)
+    t.match(pulsefold('state', '--all', '--archive', goldenDirectory('keep-alive')).stdout, /^ {2}\{\n {4}"table": /m)
+    const directory = t.testdir()
+    cpSync(goldenDirectory('register'), directory, { recursive: true })
+    writeFileSync(join(directory, 'a\n\u001b[2Jsound'), '')
+    const check = pulsefold('archive', 'check', directory)
+    t.match(check.stdout, /^FAULT a\\u000a\\u001b\[2Jsound is no part/m)
+    for (const text of [stdout, check.stdout]) t.notMatch(text, /[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/)
+  },
+)
 
 t.test('pulsefold archive --mask: no text of the field is in the archive, and it checks', async (t) => {
   const directory = join(t.testdir(), 'masked')

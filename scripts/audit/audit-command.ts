@@ -5,6 +5,7 @@ import { EndedBySignal } from '../process/exit-codes.js'
 import { progressOn } from '../simulate/progress.js'
 import type { Progress } from '../simulate/progress.js'
 import { openAudit } from './open-audit.js'
+import { shownLine } from './texts.js'
 import type { OpenedAudit, SourceFlags } from './open-audit.js'
 
 const endingSignals = ['SIGINT', 'SIGTERM'] as const
@@ -52,7 +53,7 @@ export async function runAudit<Result>(
       progress.update(done)
     })
     progress?.stop()
-    console.log(flags.json === true ? JSON.stringify(result, null, 2) : textOf(result).join('\n'))
+    console.log(flags.json === true ? JSON.stringify(result, null, 2) : textOf(result).map(shownLine).join('\n'))
     return result
   } catch (thrown) {
     ended.signal.throwIfAborted()

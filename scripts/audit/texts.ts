@@ -1,5 +1,11 @@
+import { escapeControls } from '../../common/errors.js'
 import type { FoldWork } from '../../topology/audit/journal-fold.js'
 import type { Gap } from '../../topology/audit/journal-source.js'
+
+/** A line for a terminal, whatever texts of others are in it; parts of a row's key have a slash between them, as in what is asked for. */
+export function shownLine(line: string): string {
+  return escapeControls(line.replaceAll('\u0000', '/'))
+}
 
 /** What may be incomplete, in words: a line each. */
 export function gapLines(gaps: readonly Gap[], unreadable: readonly string[] = []): readonly string[] {

@@ -4,6 +4,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import type { Command } from 'commander'
 import type { Audit } from '../../topology/audit/audit.js'
+import { AuditError } from '../../topology/audit/errors.js'
 import { parseTime } from '../../topology/audit/moment-text.js'
 import { checkArchive } from '../../topology/archive/check-archive.js'
 import type { ArchiveCheck } from '../../topology/archive/check-archive.js'
@@ -14,7 +15,7 @@ import { names } from '../../topology/names.js'
 import type { Processor } from '../../topology/processor.js'
 import { auditCommand, byComma, runAudit } from '../audit/audit-command.js'
 import type { AuditFlags } from '../audit/audit-command.js'
-import { gapLines } from '../audit/texts.js'
+import { gapLines, shownLine } from '../audit/texts.js'
 import { progressOn } from '../simulate/progress.js'
 
 interface Flags extends AuditFlags {
@@ -46,6 +47,9 @@ export function registerArchive(program: Command): void {
     )
     .action(async (directory: string, flags: Flags, command: Command) => {
       const { keys, fromTime, toTime, mask = [], domain: domains } = flags
+      if (fromTime !== undefined && toTime !== undefined && fromTime > toTime) {
+        throw new AuditError('AUDIT_MOMENT_INVALID', '--from-time is later than --to-time')
+      }
       await mkdir(directory, { recursive: true })
       await runAudit(
         flags,
@@ -83,7 +87,7 @@ export function registerArchive(program: Command): void {
         },
       })
       progress?.stop()
-      console.log(json === true ? JSON.stringify(check, null, 2) : checkLines(check).join('\n'))
+      console.log(json === true ? JSON.stringify(check, null, 2) : checkLines(check).map(shownLine).join('\n'))
       process.exitCode = check.isSound ? 0 : 1
     })
 }

@@ -1,7 +1,8 @@
 import type { Command } from 'commander'
 import { diffStates } from '../../topology/audit/diff-states.js'
 import type { PartitionDiff } from '../../topology/audit/diff-states.js'
-import { parseMoment, parseOffset } from '../../topology/audit/moment-text.js'
+import { parseMoment } from '../../topology/audit/moment-text.js'
+import { numberFrom } from '../simulate/command-line.js'
 import { auditCommand, byComma, runAudit } from '../audit/audit-command.js'
 import type { AuditFlags } from '../audit/audit-command.js'
 import { openAudit } from '../audit/open-audit.js'
@@ -23,7 +24,7 @@ export function registerDiff(program: Command): void {
     )
     .option('--with-data-dir <directory>', 'the same of the log in this data directory')
     .option('--keys <keys>', 'only the partitions of these keys, by comma', byComma)
-    .option('--limit <rows>', 'most rows told of a partition', parseOffset, 100)
+    .option('--limit <rows>', 'most rows told of a partition', numberFrom(0, 1_000_000, true), 100)
     .action(async (first: string, second: string, flags: Flags, command: Command) => {
       const settingsFlags = command.args.slice(2)
       const { withUrl, withDataDir, limit, domain: domains, keys } = flags

@@ -1,9 +1,10 @@
 import type { Command } from 'commander'
 import { explain } from '../../topology/audit/explain.js'
 import type { Explanation } from '../../topology/audit/explain.js'
-import { parseOffset, parsePositions, parseTime } from '../../topology/audit/moment-text.js'
+import { parsePositions, parseTime } from '../../topology/audit/moment-text.js'
 import type { Step, Term } from '../../topology/audit/steps.js'
 import type { SettingsChange } from '../../topology/task/settings-change.js'
+import { numberFrom } from '../simulate/command-line.js'
 import { auditCommand, keyAndSettings, runAudit } from '../audit/audit-command.js'
 import type { AuditFlags } from '../audit/audit-command.js'
 import { momentOf } from '../audit/moment-flags.js'
@@ -21,7 +22,7 @@ export function registerExplain(program: Command): void {
   auditCommand(program, 'explain <key>', 'the records that led to the state of a key, with the rules that fired')
     .option('--at <time>', 'up to what the log had stamped by then (default: now)', parseTime)
     .option('--position <positions>', 'up to the positions that an answer carried', parsePositions)
-    .option('--limit <steps>', 'newest steps to tell', parseOffset, 4)
+    .option('--limit <steps>', 'newest steps to tell', numberFrom(0, 1_000_000, true), 4)
     .option('--every', 'also steps that changed nothing of the state', false)
     .action(async (_key: string, flags: Flags, command: Command) => {
       const { key = '', settingsFlags } = keyAndSettings(command)

@@ -71,7 +71,7 @@ function stateLines(what: string, state: PartitionState, question: Question): re
   const { domain, partition, offset, folded, result } = state
   const head = `${what.padEnd(11)} ${domain}/${partition} as of offset ${offset}, ${workText(folded)}: `
   const gaps = gapLines(state.gaps, state.unreadable)
-  if (question.kind !== 'subject') return [head, JSON.stringify(result, null, 2), ...gaps]
+  if (question.kind !== 'subject') return [head, ...JSON.stringify(result, null, 2).split('\n'), ...gaps]
   const { state: short, rows } = result as SubjectState
   const rest = Object.entries(rows).map(
     ([name, row]) => `            ${name}  ${flatText(row as Record<string, unknown>)}`,

@@ -7,6 +7,7 @@ import { Contents } from './contents.js'
 import { ArchiveError } from './errors.js'
 import { encodeRecords, readSealed, writeSealed } from './files.js'
 import { mergeKeys, MERGED_SEGMENTS } from './keys.js'
+import { ARCHIVE_FORMAT } from './lines.js'
 import type { ArchiveLine, FileSeal, SegmentFold, SegmentLine } from './lines.js'
 
 /** What a run of the writer has added. JSON. */
@@ -41,7 +42,7 @@ export class ArchiveWriter {
     const writer = new ArchiveWriter(directory, await readChain(directory))
     const { head } = writer.#contents
     if (head === undefined) {
-      await writer.#append({ kind: 'archive', format: 2, applicationId, masked })
+      await writer.#append({ kind: 'archive', format: ARCHIVE_FORMAT, applicationId, masked })
     } else if (head.applicationId !== applicationId || JSON.stringify(head.masked) !== JSON.stringify(masked)) {
       throw new ArchiveError('ARCHIVE_OTHER', `${directory} is of ${head.applicationId}, or masks other fields`)
     }

@@ -28,7 +28,7 @@ import type { Processor } from '../processor.js'
 import { partitionOf } from '../partitioner.js'
 import { JOURNAL } from '../system/counting-run.js'
 import { openArchive } from './archive-source.js'
-import { CHAIN_FILE, parseChain } from './chain.js'
+import { appendLine, CHAIN_FILE, parseChain, readChain } from './chain.js'
 import { checkArchive } from './check-archive.js'
 import type { ArchiveError } from './errors.js'
 import { MERGED_SEGMENTS } from './keys.js'
@@ -300,6 +300,20 @@ t.test('no bit of the lines can be another without a word', async (t) => {
   }
   t.same(unnoticed, [])
   t.same([...codes], ['ARCHIVE_DAMAGED'])
+})
+
+t.test('an archive that another build has laid out otherwise is not read as if it were one of this', async (t) => {
+  const { audit, directory } = await history(t)
+  const line = { kind: 'archive', format: 3, applicationId: 'test', masked: [] } as const
+  await appendLine(directory, { head: (await readChain(directory)).head, bytes: 0 }, line)
+  const reads: readonly Promise<unknown>[] = [
+    openArchive(directory),
+    checkArchive(directory),
+    writeArchive(audit, { directory }),
+  ]
+  for (const read of reads) {
+    await t.rejects(read, { code: 'ARCHIVE_UNREADABLE', message: /format 3.*reads 2/ })
+  }
 })
 
 t.test('a question about one key reads the segments that matter by their index, and no others', async (t) => {

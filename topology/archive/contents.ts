@@ -1,7 +1,9 @@
 import type { TopicPartition } from '../log/log.js'
+import { ArchiveError } from './errors.js'
+import { ARCHIVE_FORMAT } from './lines.js'
 import type { ArchiveLine, CodeLine, HeadLine, MergedKeysLine, SegmentLine, TopicLine } from './lines.js'
 
-/** What an archive holds, by its lines. */
+/** What an archive holds, by its lines. Errors: ARCHIVE_UNREADABLE when another build has laid it out otherwise. */
 export class Contents {
   #head: HeadLine | undefined
   readonly #topics = new Map<string, TopicLine>()
@@ -48,6 +50,10 @@ export class Contents {
   add(line: ArchiveLine): void {
     switch (line.kind) {
       case 'archive':
+        if (line.format !== ARCHIVE_FORMAT) {
+          const message = `the archive is of format ${line.format}, and this build reads ${ARCHIVE_FORMAT}`
+          throw new ArchiveError('ARCHIVE_UNREADABLE', message)
+        }
         this.#head = line
         break
       case 'topic':

@@ -75,9 +75,12 @@ export interface MergedKeysLine extends TopicPartition {
   readonly keys: FileSeal
 }
 
+/** Raised when archives are laid out so that a build before would not read them as they are meant. */
+export const ARCHIVE_FORMAT = 2
+
 export interface HeadLine {
   readonly kind: 'archive'
-  readonly format: 2
+  readonly format: number
   readonly applicationId: string
   /** Fields replaced by pseudonyms, as `Event.field.field`; digests are then not those that were sealed. */
   readonly masked: readonly string[]
