@@ -10,15 +10,20 @@ import type { Archived } from '../../topology/archive/archive-writer.js'
 import { foreignClient } from '../../topology/log/kafka/foreign-client.js'
 import type { ForeignClient } from '../../topology/log/kafka/foreign-client.js'
 import { realBrokers } from '../../topology/log/kafka/real-brokers.js'
+import { names } from '../../topology/names.js'
 import { commandJson } from './command-line.js'
 import { heartbeat, onKafka, PLUGIN, startSystem, temporaryFolder } from './fixtures.js'
 import { platformsOf } from './outcomes.js'
 
 const brokers = realBrokers(t)
 
-/** All that an audit could leave behind in a cluster: topics, where they end, groups, and where they stand. */
+/**
+ * All that an audit could leave behind in a cluster: topics, where they end, groups, and where they stand. The running system itself
+ * probes its log by records of the health topic.
+ */
 async function standing({ admin }: ForeignClient, applicationId: string): Promise<Record<string, unknown>> {
-  const topics = (await admin.listTopics()).filter((topic) => topic.includes(applicationId)).sort()
+  const probed = names.health(applicationId)
+  const topics = (await admin.listTopics()).filter((one) => one.includes(applicationId) && one !== probed).sort()
   const groups = (await admin.listGroups()).groups.map(({ groupId }) => groupId)
   const ends = topics.map(async (topic) => [topic, await admin.fetchTopicOffsets(topic)] as const)
   const ours = groups.filter((group) => group.includes(applicationId)).sort()
