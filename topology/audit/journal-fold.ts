@@ -161,6 +161,7 @@ export class JournalFold {
           }
         }
         this.#entries += items.length
+        items.length = 0
         if (this.rows.dirtyRows >= MAX_DIRTY_ROWS) {
           await this.#freeze()
           await this.#write()

@@ -237,6 +237,7 @@ export class PartitionLoad {
     for (const { items } of segmentsOf(this.#folder, records, SEGMENT_ENTRIES)) {
       await foldSegment(this.#rows, this.#folder, items)
       this.#entries += items.length
+      items.length = 0
     }
     this.#positions[source] = next
   }

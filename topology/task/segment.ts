@@ -15,7 +15,11 @@ export interface FoldItem {
 
 /** Entries to fold together; with `next` they end a record, and it is the offset behind that. */
 export interface Segment {
-  readonly items: readonly FoldItem[]
+  /**
+   * Who has folded them empties them: the generator holds them until the next are asked for, which may be long, and all of them
+   * would outlive collections of garbage.
+   */
+  readonly items: FoldItem[]
   readonly next?: number
 }
 

@@ -387,6 +387,7 @@ export class Task {
     for (const { items, next } of segmentsOf(folder, this.#decoded(batch), SEGMENT_ENTRIES)) {
       this.#inRecord = true
       await this.#fold(items)
+      items.length = 0
       if (next !== undefined) await endOfRecords(next)
     }
     await endOfRecords(batch.next)
