@@ -36,6 +36,21 @@ t.test('a record of a lower epoch is not accepted, and what was passed on once i
     t.match(await sites.while(site.exchange(before)), { accepted: false, record: { epoch: 2 } })
   }
   t.ok(sites.isSteady() && sites.secondary.consumes)
+  sites.link.isUp = false
+  const again = await sites.while(sites.primary.site.act('failover', by))
+  t.match(again, { ok: true, status: 'failovered' }, 'what is done needs no answer of the other site')
+})
+
+t.test('a site tells how long ago it had all that the other one had', async (t) => {
+  const sites = await twoSites(t)
+  await sites.advance(3000)
+  const lagMs = (): number => sites.secondary.site.status().mirrorLagMs ?? NaN
+  t.ok(lagMs() < 1000, `${lagMs()} ms`)
+  sites.link.isUp = false
+  await sites.advance(5000)
+  t.ok(lagMs() >= 5000 && lagMs() < 6000, `${lagMs()} ms`)
+  sites.link.isUp = true
+  await sites.until('it has all again', () => lagMs() < 1000)
 })
 
 t.test('a site shows its journals to the other one, and no other topic', async (t) => {

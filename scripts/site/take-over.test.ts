@@ -1,5 +1,7 @@
 import t from 'tap'
+import { partitionOf } from '../../topology/partitioner.js'
 import { by, Sender, twoSites } from './test-sender.js'
+import { PARTITIONS } from './test-site-parts.js'
 import { TestSites } from './test-sites.js'
 
 t.setTimeout(120_000)
@@ -133,6 +135,15 @@ t.test('with siteAutomaticSwitch off nobody takes over, until asked to', async (
   t.match(sites.secondary.site.record, { epoch: 1, phase: 'STEADY' })
   t.match(await sites.while(sites.secondary.site.act('failover', by)), { ok: true, status: 'failovering' })
   await sites.until('taken over', () => sites.secondary.consumes, 5000)
+})
+
+t.test('one that answers and fails its checks is not waited for by a switch that is asked for', async (t) => {
+  const sites = await twoSites(t, { settings: { automaticSwitch: false } })
+  sites.primary.healthAnswer = () => false
+  await sites.advance(40_000)
+  await sites.while(sites.secondary.site.act('failover', by))
+  t.match(sites.secondary.site.record, { epoch: 2, kind: 'manual', oldAlive: false })
+  await sites.until('taken over', () => sites.isSteady() && sites.secondary.consumes)
 })
 
 t.test('a site that is not well itself takes over from nobody, and does so once it is', async (t) => {
@@ -344,10 +355,15 @@ t.test(
     await sites.advance(500)
     t.ok(sites.secondary.takesTraffic && !sites.secondary.consumes)
     const answer = await sites.while(sites.secondary.ask('a'))
+    const tooOld = await sites.while(sites.secondary.ask('a', { maxStalenessMs: 20_000 }))
+    const place = { topic: 'test-counting-journal', partition: partitionOf('a', PARTITIONS), offset: 0 }
+    const behind = await sites.while(sites.secondary.ask('a', { minPositions: [place] }))
     await t.rejects(sites.secondary.count('a'), { code: 'LOG_UNAVAILABLE' }, 'events are not taken yet')
     letGo()
     t.match(answer, { ok: true, result: 1, role: 'standby' })
     t.ok(answer.ok && answer.stalenessMs > 20_000)
+    t.match(tooOld, { ok: false, reason: 'tooStale' })
+    t.match(behind, { ok: false, reason: 'notUpToPosition' }, 'positions are of another journal')
     await sites.until('steady', () => sites.secondary.consumes && site.record.phase === 'STEADY')
     await sites.advance(500)
     t.match(await sites.secondary.ask('a'), { ok: true, result: 1, role: 'active' })

@@ -9,7 +9,7 @@ import { openEmbeddedLogAt } from '../../topology/log/embedded/embedded-log.js'
 import type { EmbeddedLog } from '../../topology/log/embedded/embedded-log.js'
 import type { Processor, Query } from '../../topology/processor.js'
 import type { HistoryPart } from '../../topology/preload/mirror.js'
-import type { QueryResult } from '../../topology/streams.js'
+import type { Demand, QueryResult } from '../../topology/streams.js'
 import type { ComponentHealth } from './component-health.js'
 import type { Peer } from './peer.js'
 import type { Site } from './site.js'
@@ -187,8 +187,8 @@ export class TestSite {
     await this.site.streams.ingest('counting', [{ key, event, original: null }])
   }
 
-  ask(key: string): Promise<QueryResult<number>> {
-    return this.site.streams.query('counting', countingProcessor.queries[0] as Query<string, number>, key, key)
+  ask(key: string, demand: Demand = {}): Promise<QueryResult<number>> {
+    return this.site.streams.query('counting', countingProcessor.queries[0] as Query<string, number>, key, key, demand)
   }
 
   async countOf(key: string): Promise<number | undefined> {

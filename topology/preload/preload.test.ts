@@ -6,6 +6,7 @@ import { names } from '../names.js'
 import { TopologyTestDriver } from '../test-driver.js'
 import { mirrorIn } from './journal-source.js'
 import { Mirror } from './mirror.js'
+import type { HistoryPart } from './mirror.js'
 import { Preload } from './preload.js'
 import type { PreloadOptions } from './preload.js'
 import { serveHistory } from './serve-history.js'
@@ -238,6 +239,55 @@ t.test('the term of a site that takes over is above one of the other site that i
   await primary.stop()
   await secondary.stop()
 })
+
+t.test(
+  'a mirror takes each record once, tells of those it has missed, and takes none of another journal',
+  async (t) => {
+    const at = site('secondary')
+    await at.start()
+    const part = (from: number, to: number, more: Partial<HistoryPart> = {}): HistoryPart => ({
+      ...{ topic: JOURNAL, partition: 0, incarnation: 'first', start: 0, end: to, next: to },
+      records: Array.from({ length: to - from }, (_, index) => {
+        return { offset: from + index, timestamp: 7, key: null, value: Buffer.from('block'), headers: [] }
+      }),
+      ...more,
+    })
+    let parts: readonly HistoryPart[] = []
+    const errors: string[] = []
+    const mirror = new Mirror({
+      ...{ log: at.log, clock: at.clock, site: 'primary', applicationId: 'test', domains: ['counting'] },
+      ...{ partitions: 1, retentionMs: -1, readPeer: () => Promise.resolve(parts) },
+      onError: (error) => errors.push(error.message),
+    })
+    await mirror.open()
+    const pull = (...pulled: readonly HistoryPart[]): Promise<void> => {
+      parts = pulled
+      return mirror.pull(never)
+    }
+    const copied = async (): Promise<number[]> => {
+      const { records } = await mirror.source('counting', 0).read(0)
+      return records.map(({ offset }) => offset)
+    }
+    await pull(part(0, 3))
+    await pull(part(1, 5))
+    t.same(await copied(), [0, 1, 2, 3, 4])
+    t.same(errors, [])
+    await pull(part(7, 8, { start: 7 }))
+    t.same(await copied(), [0, 1, 2, 3, 4, 7])
+    t.match(errors, [/records 5 to 7 .* were not mirrored/])
+    await t.rejects(pull(part(8, 9, { incarnation: 'second' })), { code: 'MIRROR_FOREIGN' })
+    await t.rejects(pull(part(0, 2)), { code: 'MIRROR_FOREIGN' }, 'it ended further on before')
+    t.same(await copied(), [0, 1, 2, 3, 4, 7])
+    await pull(part(8, 9, { end: 12 }))
+    const { completeAt } = mirror
+    await at.advance(100)
+    await pull(part(9, 10, { end: 12 }))
+    t.equal(mirror.completeAt, completeAt, 'not all is here')
+    await pull(part(10, 12))
+    t.equal(mirror.lagMs, 0)
+    await at.stop()
+  },
+)
 
 t.test('a load that was cut short goes on where it was, under its name only', async (t) => {
   const { primary, secondary } = await bothSites()
