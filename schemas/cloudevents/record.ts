@@ -55,21 +55,21 @@ export function decodeRecord(record: EventRecord): InputResult<CloudEvent> {
     )
   }
 
-  const texts: string[] = []
+  const texts = ['', '', '', '']
   const faults: InputFault[] = []
   for (let slot = 0; slot < CORE.length; slot++) {
     const name = CORE[slot] as CoreAttribute
     const bytes = values[slot]
     const last = latest[slot]
     if (last !== undefined && last.bytes === bytes) {
-      texts.push(last.text)
+      texts[slot] = last.text
       continue
     }
     const text = bytes === undefined ? undefined : (textOf(bytes) ?? null)
     const fault = attributeFault(name, text, labels[slot] ?? name)
     if (fault !== undefined) faults.push(fault)
     else if (bytes !== undefined) latest[slot] = { bytes, text: text ?? '' }
-    texts.push(text ?? '')
+    texts[slot] = text ?? ''
   }
   const [first, ...others] = faults
   if (first !== undefined) return { ok: false, faults: [first, ...others] }

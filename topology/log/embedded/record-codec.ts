@@ -59,13 +59,15 @@ export class RecordReader {
   headers(names: readonly string[], before: Headers): Headers {
     const count = this.varint()
     if (count === 0) return noHeaders
-    const headers: (readonly [string, Buffer])[] = []
+    if (count > this.value.length - this.at) throw new LogError('LOG_DAMAGED', 'a record has more headers than bytes')
+    // Made at its length: one that grows takes three times the memory.
+    const headers = new Array<readonly [string, Buffer]>(count)
     for (let i = 0; i < count; i++) {
       const name = names[this.varint()]
       if (name === undefined) throw new LogError('LOG_DAMAGED', 'a header of a batch has no name')
       const bytes = this.varint()
       const same = before[i]
-      headers.push(same?.[0] === name && this.#takeEqual(same[1], bytes) ? same : [name, this.bytes(bytes)])
+      headers[i] = same?.[0] === name && this.#takeEqual(same[1], bytes) ? same : [name, this.bytes(bytes)]
     }
     return headers
   }

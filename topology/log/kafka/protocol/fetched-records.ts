@@ -133,14 +133,16 @@ function readRecord(reader: AvroReader, body: FetchedBody, before: LogRecord | u
 }
 
 function readHeaders(reader: AvroReader, before: Headers = noHeaders): Headers {
-  const count = reader.long()
+  const count = reader.length()
   if (count === 0) return noHeaders
-  const headers: (readonly [string, Buffer])[] = []
+  if (count > reader.left) throw new RangeError(`${count} headers`)
+  // Made at its length: one that grows takes three times the memory.
+  const headers = new Array<readonly [string, Buffer]>(count)
   for (let i = 0; i < count; i++) {
     const same = before[i]
     const name = reader.string(same?.[0] ?? '')
     const value = readBytes(reader, same?.[1]) ?? noBytes
-    headers.push(same !== undefined && name === same[0] && value === same[1] ? same : [name, value])
+    headers[i] = same !== undefined && name === same[0] && value === same[1] ? same : [name, value]
   }
   return headers
 }
