@@ -62,6 +62,7 @@ if (brokers.length > 0) {
       'address-health-journal',
       'alarms',
       'dead-letters',
+      'health',
       'outcomes',
       'sources',
     ])

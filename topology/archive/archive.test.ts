@@ -306,10 +306,10 @@ t.test('an archive that another build has laid out otherwise is not read as if i
   const { audit, directory } = await history(t)
   const line = { kind: 'archive', format: 3, applicationId: 'test', masked: [] } as const
   await appendLine(directory, { head: (await readChain(directory)).head, bytes: 0 }, line)
-  const reads: readonly Promise<unknown>[] = [
-    openArchive(directory),
-    checkArchive(directory),
-    writeArchive(audit, { directory }),
+  const reads: readonly (() => Promise<unknown>)[] = [
+    () => openArchive(directory),
+    () => checkArchive(directory),
+    () => writeArchive(audit, { directory }),
   ]
   for (const read of reads) {
     await t.rejects(read, { code: 'ARCHIVE_UNREADABLE', message: /format 3.*reads 2/ })
