@@ -1,6 +1,7 @@
 import t from 'tap'
 import { StoreError } from '../../state-stores/errors.js'
 import type { Entry, KeyRange, KeyValueStore } from '../../state-stores/key-value-store.js'
+import { commitKeys } from '../task/commit-record.js'
 import { queryReader } from '../task/query-reader.js'
 import { counts, countingProcessor } from '../counting-processor.js'
 import type { EngineObserver } from '../observer.js'
@@ -102,20 +103,24 @@ t.test('two crashes in a row, the second before the task is live again', async (
 })
 
 t.test('a crash during restore, before the position is written: the half store is set aside', async (t) => {
-  let crashes = 0
-  const subject = await started(undefined, {
-    onRestore: () => {
-      if (crashes++ === 0) subject.driver.crash()
-    },
-  })
-  const { run, driver, setAside } = subject
+  const { run, driver, setAside } = await started()
   await doAll(run, first)
   await driver.advance(2000)
   driver.crash()
   loseDisk(driver)
+  let crashes = 0
+  driver.wrapStore = (name, store) => ({
+    ...store,
+    write(operations, options) {
+      const isPosition = Array.isArray(operations) && operations.length === commitKeys.length
+      if (name !== 'counting-0' || !isPosition || crashes++ > 0) return store.write(operations, options)
+      driver.crash()
+      return new Promise(() => undefined)
+    },
+  })
   await driver.start({ untilLive: false }).catch(() => undefined)
-  for (let i = 0; i < 20; i++) await new Promise((resolve) => setImmediate(resolve))
-  t.ok(crashes > 0)
+  for (let i = 0; i < 50; i++) await new Promise((resolve) => setImmediate(resolve))
+  t.equal(crashes, 1)
   await driver.start()
   t.match(setAside, [/it has rows but no position/])
   await run.repeatCommands()
