@@ -101,7 +101,7 @@ export function startsOf(bytes: Buffer, count: number, baseOffset: number, offse
   const starts = new Int32Array(count)
   const reader = new AvroReader(bytes)
   let found = 0
-  return guarded(() => {
+  try {
     for (let i = 0; i < count; i++) {
       const start = reader.at
       const length = reader.length()
@@ -110,7 +110,9 @@ export function startsOf(bytes: Buffer, count: number, baseOffset: number, offse
       reader.moveTo(end)
     }
     return starts.subarray(0, found)
-  })
+  } catch (error) {
+    throw readError(error)
+  }
 }
 
 function offsetDelta(reader: AvroReader): number {
@@ -121,7 +123,7 @@ function offsetDelta(reader: AvroReader): number {
 
 function readRecord(reader: AvroReader, body: FetchedBody, before: LogRecord | undefined): LogRecord {
   const { baseOffset, baseTimestamp, logAppendTime } = body
-  return guarded(() => {
+  try {
     reader.length()
     reader.byte()
     const timestamp = baseTimestamp + reader.long()
@@ -129,7 +131,9 @@ function readRecord(reader: AvroReader, body: FetchedBody, before: LogRecord | u
     const key = readBytes(reader, undefined)
     const value = readBytes(reader, before?.value)
     return { offset, timestamp: logAppendTime ?? timestamp, key, value, headers: readHeaders(reader, before?.headers) }
-  })
+  } catch (error) {
+    throw readError(error)
+  }
 }
 
 function readHeaders(reader: AvroReader, before: Headers = noHeaders): Headers {
@@ -155,12 +159,8 @@ function readBytes(reader: AvroReader, before: Buffer | null | undefined): Buffe
   return before
 }
 
-function guarded<Result>(read: () => Result): Result {
-  try {
-    return read()
-  } catch (error) {
-    throw error instanceof RangeError ? damaged('a record reaches beyond its batch', error) : error
-  }
+function readError(error: unknown): unknown {
+  return error instanceof RangeError ? damaged('a record reaches beyond its batch', error) : error
 }
 
 function damaged(why: string, cause?: unknown): LogError {
