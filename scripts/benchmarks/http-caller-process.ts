@@ -1,8 +1,7 @@
-import { setTimeout as pause } from 'node:timers/promises'
-import { ensureError } from '../../common/errors.js'
 import type { HttpTimes } from './http-caller.js'
 import { HttpConnection } from './http-connection.js'
 import type { HttpAnswer, HttpRequest } from './http-connection.js'
+import { sendAtRate } from './send-at-rate.js'
 
 /**
  * `forMs` 0: each request once. `ratePerS` 0: one after the other over each connection; else so many a second, whether answers
@@ -26,7 +25,7 @@ const pool = Array.from({ length: POOLED }, () => new HttpConnection(origin, wri
 const idle = [...pool]
 const waiting: ((idle: HttpConnection) => void)[] = []
 process.on('message', (run: HttpRun) => {
-  const sent = run.ratePerS > 0 ? sendAtRate(run) : sendAll(run)
+  const sent = run.ratePerS > 0 ? sendSteadily(run) : sendAll(run)
   sent.then(
     (times) => process.send?.(times),
     (thrown: unknown) => process.send?.({ failure: String(thrown) }),
@@ -57,25 +56,19 @@ async function sendAll({ requests, forMs, connections }: HttpRun): Promise<HttpT
   return { durationsMs, bytes }
 }
 
-async function sendAtRate({ requests, forMs, ratePerS }: HttpRun): Promise<HttpTimes> {
-  const started = performance.now()
+async function sendSteadily({ requests, forMs, ratePerS }: HttpRun): Promise<HttpTimes> {
   const durationsMs: number[] = []
   let bytes = 0
-  let failure: Error | undefined
-  let sent = 0
-  const answered = (answer: HttpAnswer): void => {
-    durationsMs.push(answer.durationMs)
-    bytes = answer.bytes
-  }
-  const failed = (thrown: unknown): void => void (failure ??= ensureError(thrown))
-  for (let passedMs = 0; passedMs < forMs; passedMs = performance.now() - started) {
-    while (sent < (passedMs * ratePerS) / 1000) {
-      sendPooled(requests[sent++ % requests.length] as HttpRequest).then(answered, failed)
-    }
-    await pause(1)
-  }
-  while (durationsMs.length < sent && failure === undefined) await pause(1)
-  if (failure !== undefined) throw failure
+  const end = performance.now() + forMs
+  await sendAtRate({
+    perSecond: ratePerS,
+    async send(number) {
+      const answer = await sendPooled(requests[number % requests.length] as HttpRequest)
+      durationsMs.push(answer.durationMs)
+      bytes = answer.bytes
+    },
+    isOver: () => performance.now() >= end,
+  })
   return { durationsMs, bytes }
 }
 

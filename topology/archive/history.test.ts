@@ -1,10 +1,9 @@
 import t from 'tap'
 import type { Test } from 'tap'
 import { explain } from '../audit/explain.js'
-import type { JournalReader } from '../audit/journal-source.js'
 import { replayJournals } from '../audit/replay-journals.js'
 import { stateAt } from '../audit/state-at.js'
-import { auditedDriver, auditOf, withoutWork } from '../audit/test-audit.js'
+import { auditedDriver, auditOf, forgedReader, withoutWork } from '../audit/test-audit.js'
 import type { AuditedDriver } from '../audit/test-audit.js'
 import { verify } from '../audit/verify.js'
 import { whatIf } from '../audit/what-if.js'
@@ -96,16 +95,7 @@ t.test('what neither archive nor log has is a gap', async (t) => {
 
 t.test('what the log has is read from it and not from the archive: a record forged there is found', async (t) => {
   const { driver, directory, start } = await shortened(t, (archivedTo) => archivedTo - 3)
-  const reader: JournalReader = {
-    topic: (name) => driver.log.topic(name),
-    offsets: (partition) => driver.log.offsets(partition),
-    offsetForTime: (partition, time) => driver.log.offsetForTime(partition, time),
-    async read(partition, offset, options) {
-      const batch = await driver.log.read(partition, offset, options)
-      if (partition.topic !== JOURNAL) return batch
-      return { ...batch, records: batch.records.filter((record) => record.offset !== start) }
-    },
-  }
+  const reader = forgedReader(driver, JOURNAL, (records) => records.filter(({ offset }) => offset !== start))
   const forged = auditOf(driver, withHistory(await openArchive(directory), reader))
   t.same((await replayJournals(forged, { until: end }))[0]?.gaps, [{ ...journal, from: start, to: start + 1 }])
 })

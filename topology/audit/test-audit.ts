@@ -1,11 +1,12 @@
 import type { Test } from 'tap'
 import { memoryProvider } from '../../state-stores/memory/provider.js'
 import { countingProcessor } from '../counting-processor.js'
+import type { LogRecord } from '../log/log.js'
 import type { Processor } from '../processor.js'
 import { TopologyTestDriver } from '../test-driver.js'
 import type { TestDriverOptions } from '../test-driver.js'
 import type { Audit } from './audit.js'
-import type { JournalSource } from './journal-source.js'
+import type { JournalReader, JournalSource } from './journal-source.js'
 
 export interface AuditedDriver {
   readonly driver: TopologyTestDriver
@@ -33,6 +34,23 @@ export async function auditedDriver(t: Test, options: Partial<TestDriverOptions>
 /** Answers without how they were made: from snapshots less is folded. */
 export function withoutWork<Answer>(answer: Answer): Answer {
   return JSON.parse(JSON.stringify(answer, (name, value: unknown) => (name === 'folded' ? undefined : value))) as Answer
+}
+
+/** The driver's log, in which a topic's records are others than they were written. */
+export function forgedReader(
+  { log }: Pick<TopologyTestDriver, 'log'>,
+  topic: string,
+  forge: (records: readonly LogRecord[]) => readonly LogRecord[],
+): JournalReader {
+  return {
+    topic: (name) => log.topic(name),
+    offsets: (partition) => log.offsets(partition),
+    offsetForTime: (partition, time) => log.offsetForTime(partition, time),
+    async read(partition, offset, options) {
+      const batch = await log.read(partition, offset, options)
+      return partition.topic === topic ? { ...batch, records: forge(batch.records) } : batch
+    },
+  }
 }
 
 /** An audit of what the driver's log holds, or of another source of the same journals. */

@@ -9,8 +9,7 @@ import { names } from '../names.js'
 import { commitOperations } from '../task/commit-record.js'
 import { parseSeal } from '../task/seal.js'
 import { tableRuntimes } from '../task/table-runtime.js'
-import type { JournalReader } from './journal-source.js'
-import { auditedDriver, auditOf } from './test-audit.js'
+import { auditedDriver, auditOf, forgedReader } from './test-audit.js'
 import type { AuditedDriver } from './test-audit.js'
 import { verify } from './verify.js'
 
@@ -87,15 +86,7 @@ t.test('a journal that is not the one folded is narrowed down to the records bet
     const value = codec.encode(entries.map((entry) => ({ ...entry, event: { type: 'Counted', data } }) as typeof entry))
     return { ...record, value }
   }
-  const reader: JournalReader = {
-    topic: (name) => driver.log.topic(name),
-    offsets: (partition) => driver.log.offsets(partition),
-    offsetForTime: (partition, time) => driver.log.offsetForTime(partition, time),
-    async read(partition, offset, options) {
-      const batch = await driver.log.read(partition, offset, options)
-      return partition.topic === JOURNAL ? { ...batch, records: batch.records.map(forged) } : batch
-    },
-  }
+  const reader = forgedReader(driver, JOURNAL, (records) => records.map(forged))
   const [one] = await verify(auditOf(driver, { reader }), {})
   t.equal(one?.verdict, 'different')
   const first = one?.seals.firstDifference
@@ -117,21 +108,12 @@ t.test(
     const { driver } = await history(t)
     const digests = names.digests('test', countingProcessor.store)
     const at = (await driver.read(digests))[1]!.offset
-    const reader: JournalReader = {
-      topic: (name) => driver.log.topic(name),
-      offsets: (partition) => driver.log.offsets(partition),
-      offsetForTime: (partition, time) => driver.log.offsetForTime(partition, time),
-      async read(partition, offset, options) {
-        const batch = await driver.log.read(partition, offset, options)
-        if (partition.topic !== digests) return batch
-        const records = batch.records.map((record): LogRecord => {
-          if (record.offset !== at) return record
-          const seal = { ...parseSeal(record)!, rows: 'f'.repeat(64) }
-          return { ...record, value: Buffer.from(JSON.stringify(seal)) }
-        })
-        return { ...batch, records }
-      },
+    const forged = (record: LogRecord): LogRecord => {
+      if (record.offset !== at) return record
+      const seal = { ...parseSeal(record)!, rows: 'f'.repeat(64) }
+      return { ...record, value: Buffer.from(JSON.stringify(seal)) }
     }
+    const reader = forgedReader(driver, digests, (records) => records.map(forged))
     const [one] = await verify(auditOf(driver, { reader }), {})
     t.match(one, { verdict: 'different', seals: { firstDifference: { seal: { rows: 'f'.repeat(64) } } } })
     const { compared } = (await verify(auditOf(driver), {}))[0]!.seals

@@ -1,7 +1,7 @@
 import { crc32 } from 'node:zlib'
 import { LogError } from '../errors.js'
 import type { Headers, LogRecord, NewRecord } from '../log.js'
-import { readHeaderNames } from './header-names.js'
+import { readHeaderNames, skipHeaderNames } from './header-names.js'
 import { RecordReader, RecordWriter } from './record-codec.js'
 import { baseOffsetOf } from './rows.js'
 
@@ -247,6 +247,6 @@ export class BatchReader {
 
 function afterNames(value: Buffer): number {
   const reader = new RecordReader(value, headerBytes)
-  readHeaderNames(reader)
+  skipHeaderNames(reader)
   return reader.at
 }

@@ -47,18 +47,20 @@ export class HeaderNames {
   }
 }
 
-const noNames: readonly string[] = []
 /** Names of batches read before, by their bytes: nearly all batches of a topic have the same. */
 const known = new Map<string, readonly string[]>()
 const MOST_KNOWN = 1000
 const MOST_KNOWN_BYTES = 1000
 
+/** Goes behind what `readHeaderNames` would read. */
+export function skipHeaderNames(reader: RecordReader): void {
+  for (let left = reader.varint(); left > 0; left--) reader.skip(reader.varint())
+}
+
 /** The names in front of a batch's records; the same object for the same names. */
 export function readHeaderNames(reader: RecordReader): readonly string[] {
   const from = reader.at
-  const count = reader.varint()
-  if (count === 0) return noNames
-  for (let left = count; left > 0; left--) reader.skip(reader.varint())
+  skipHeaderNames(reader)
   const bytes = reader.latin1From(from)
   let names = known.get(bytes)
   if (names === undefined) {
